@@ -1,0 +1,265 @@
+"""Every error and reason that a person may see: a code, parameters, and an English sentence.
+
+Errors are born far from Qt and shown in many languages, so code raises `GramError(code, ...)` and
+the doors (window, terminal) turn the code into words. The catalogue below is the English text; the
+window translates the same templates. A sentence says what happened; the advice says what to do
+next.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final, TypeAlias
+
+Param: TypeAlias = str | int | float
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """English templates of one code; `{name}` is replaced by the parameter of that name."""
+
+    text: str
+    advice: str = ""
+
+
+CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
+    {
+        # builds
+        "build_not_found": Sentence(
+            "There is no file {name}.", "Check the path, or run `gram builds` to see what is here."
+        ),
+        "build_unreadable": Sentence(
+            "The file {name} cannot be read: {detail}.",
+            "Check its permissions and that its drive is connected.",
+        ),
+        "not_gguf": Sentence(
+            "{name} is not a GGUF file: it starts with {found}.",
+            "Gram measures GGUF files. Other formats can be converted with llama.cpp's tools.",
+        ),
+        "gguf_version": Sentence(
+            "{name} is GGUF version {version}; Gram reads versions 2 and 3.",
+            "Download the build again, or convert it with a current llama.cpp.",
+        ),
+        "gguf_big_endian": Sentence(
+            "{name} is a big-endian GGUF file; the engine reads little-endian ones.",
+            "Download the usual (little-endian) file of this build.",
+        ),
+        "gguf_cut": Sentence(
+            "{name} is cut short: its header speaks of {expected_bytes} bytes, "
+            "the file has {found_bytes}.",
+            "Download it again; an interrupted download leaves such a file.",
+        ),
+        "gguf_header": Sentence(
+            "The header of {name} is damaged: {detail}.",
+            "Download it again, or choose another build.",
+        ),
+        "build_split": Sentence(
+            "{name} is one part of a build in {count} files; Gram measures builds in one file.",
+            "Join the parts with llama.cpp's `llama-gguf-split --merge`.",
+        ),
+        "build_write": Sentence(
+            "The build {name} could not be written: {detail}.",
+            "Free some disk space or check the folder's permissions, then try again.",
+        ),
+        "using_synthetic": Sentence(
+            "A synthetic build of the same shapes stands in for the reference build: {detail}",
+            "Its speeds compare with other synthetic runs. With a connection, Gram fetches the "
+            "real one.",
+        ),
+        "reference_wrong": Sentence(
+            "{name} is not the reference build: its checksum differs.",
+            "Remove it; Gram fetches or makes the reference build itself.",
+        ),
+        "download_failed": Sentence(
+            "{name} could not be downloaded: {detail}.",
+            "Check the connection and try again; nothing else is lost.",
+        ),
+        # the worker and the engine
+        "engine_missing": Sentence(
+            "The engine (llama.cpp) could not be loaded: {detail}.",
+            "Run `python3 dev.py setup`, or install Gram again.",
+        ),
+        "worker_start": Sentence(
+            "The measuring process could not be started: {detail}.", "Run `gram doctor`."
+        ),
+        "worker_crashed": Sentence(
+            "The measuring process ended unexpectedly ({outcome}).",
+            "Earlier results are safe. Try again; the log has the engine's last words.",
+        ),
+        "worker_killed": Sentence(
+            "The system killed the measuring process, which most often means that memory ran out.",
+            "Earlier results are safe. Close other programs, or choose a smaller build.",
+        ),
+        "worker_hung": Sentence(
+            "The measuring process gave no sign of life for {seconds} s and was ended.",
+            "Earlier results are safe. Try again, or choose a smaller build.",
+        ),
+        "worker_garbage": Sentence(
+            "The measuring process sent something that is not a message: {line}.",
+            "Nothing of this run was kept. Try again; if it comes back, report it with the log.",
+        ),
+        "out_of_memory": Sentence(
+            "There is not enough memory for {name}.",
+            "Close other programs, or choose a smaller build or a shorter context.",
+        ),
+        "too_large": Sentence(
+            "{name} needs about {need_gb} GB of memory (estimate); {free_gb} GB are free.",
+            "Close other programs, or choose a smaller build.",
+        ),
+        "load_failed": Sentence(
+            "The engine refused {name}: {detail}.",
+            "Choose another build, or see the log for the engine's words.",
+        ),
+        "decode_failed": Sentence(
+            "The engine failed while measuring {name} (code {status}).",
+            "Try again; the log has the engine's words.",
+        ),
+        "cancelled": Sentence("Stopped. Nothing of the stopped run was kept."),
+        "busy": Sentence(
+            "Another measurement is running on this machine ({holder}).",
+            "Two at once would slow each other. Wait for it, or stop it.",
+        ),
+        "waiting": Sentence("Waiting: another measurement is running on this machine ({holder})."),
+        "app_running": Sentence("Gram is already open; its window was brought to the front."),
+        # keys
+        "no_keychain": Sentence(
+            "This system has no keychain that Gram can use ({detail}).",
+            "On a desktop, install and unlock one (GNOME Keyring, KWallet). On a server, use "
+            "`--key-file PATH` for a key kept in a file. To measure without signing: `--unsigned`.",
+        ),
+        "keychain_locked": Sentence(
+            "The keychain is locked.",
+            "Unlock it and try again, or measure without signing: `--unsigned`.",
+        ),
+        "keychain_refused": Sentence(
+            "The keychain did not give Gram its key ({detail}).",
+            "Allow Gram to use it and try again, or measure without signing: `--unsigned`.",
+        ),
+        "key_file_open": Sentence(
+            "The key file {name} can be read by others (mode {mode}).",
+            "Run `chmod 600` on it, so that only you can read it.",
+        ),
+        "key_file_bad": Sentence(
+            "The key file {name} does not hold a Gram key: {detail}.",
+            "Restore it from a copy, or move it away to have a new key made.",
+        ),
+        "key_file_write": Sentence(
+            "The key file {name} could not be written: {detail}.",
+            "Name a place that you may write to with `--key-file PATH`.",
+        ),
+        "using_key_file": Sentence(
+            "There is no keychain here: the key is kept in the file {name}, "
+            "which only you can read.",
+            "Keep a copy of it in a safe place: who has it can sign as this machine.",
+        ),
+        # statements and the ledger
+        "cannot_sign": Sentence(
+            "This result cannot be signed: {detail}.",
+            "Measure without signing (`--unsigned`), and report it with the log.",
+        ),
+        "bad_signature": Sentence(
+            "The signature does not fit: this statement was changed or is not by ·{key}.",
+            "Do not trust it; ask for the original.",
+        ),
+        "bad_envelope": Sentence(
+            "{name} is not a signed statement: {detail}.",
+            "Give a file that Gram wrote (`gram results --export`).",
+        ),
+        "ledger_write": Sentence(
+            "The result could not be kept: {detail}.",
+            "Free some disk space or check the folder's permissions, then measure again.",
+        ),
+        "ledger_open": Sentence(
+            "The ledger of results cannot be opened: {detail}.",
+            "Nothing was changed. Check the data folder (`gram doctor`).",
+        ),
+        "ledger_newer": Sentence(
+            "The ledger was written by a newer Gram (format {found}; this one knows {known}).",
+            "Nothing was changed. Update Gram.",
+        ),
+        "folder_read_only": Sentence(
+            "Gram may not write in its data folder: {detail}.",
+            "Check the folder's permissions, or choose another with GRAM_HOME.",
+        ),
+        "no_such_result": Sentence(
+            "No result here has an id that starts with {id}.", "Run `gram results` to see them."
+        ),
+        "bad_number": Sentence(
+            "{name} must be between {low} and {high}; {found} is not.",
+            "Give a number in that range.",
+        ),
+        "ambiguous_result": Sentence(
+            "{count} results here have ids that start with {id}.", "Give more of the id."
+        ),
+        # settings and doors
+        "settings_broken": Sentence(
+            "The settings file could not be read and was set aside as {name}.",
+            "Gram runs with its defaults; your old file is kept.",
+        ),
+        "no_display": Sentence(
+            "There is no screen for a window here ({detail}).",
+            "Use the terminal: `gram --help`.",
+        ),
+        "unexpected": Sentence(
+            "Something went wrong in Gram itself: {detail}.",
+            "Earlier results are safe. The log says more: {log}.",
+        ),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why something is so: a code of `CATALOGUE` with its parameters."""
+
+    code: str
+    params: Mapping[str, Param] = field(default_factory=dict)
+
+    def text(self) -> str:
+        """The English sentence."""
+        return _fill(CATALOGUE[self.code].text, self.params)
+
+    def advice(self) -> str:
+        """What to do next, in English; may be empty."""
+        return _fill(CATALOGUE[self.code].advice, self.params)
+
+
+class GramError(Exception):
+    """Base of all errors that are shown to people; carries a `Reason`.
+
+    Raises:
+        KeyError: the code is not in the catalogue (a bug of ours, found by any test that meets it).
+    """
+
+    def __init__(self, code: str, **params: Param) -> None:
+        self.reason = Reason(code, params)
+        super().__init__(f"{self.reason.text()} {self.reason.advice()}".strip())
+
+    @property
+    def code(self) -> str:
+        """The code in the catalogue."""
+        return self.reason.code
+
+
+class BuildError(GramError):
+    """A build cannot be used: missing, damaged, not what it says."""
+
+
+class BenchError(GramError):
+    """A run ended without a result."""
+
+
+class KeyUnavailableError(GramError):
+    """There is no key to sign with: no keychain, locked, refused, or a bad key file."""
+
+
+class StatementError(GramError):
+    """A signed statement does not hold: changed, cut, or not ours."""
+
+
+class LedgerError(GramError):
+    """The ledger cannot be read or written."""
+
+
+def _fill(template: str, params: Mapping[str, Param]) -> str:
+    return template.format_map(params)

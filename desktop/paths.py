@@ -1,0 +1,80 @@
+"""Where Gram keeps its files. `GRAM_HOME` moves everything under one folder (tests, portable)."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+
+from desktop.errors import GramError
+
+APP = "gram"
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """The folders of one profile. Nothing is created until `ensure`."""
+
+    data: Path
+    cache: Path
+    log_dir: Path
+
+    @property
+    def ledger(self) -> Path:
+        """Own statements, never lost."""
+        return self.data / "ledger.sqlite"
+
+    @property
+    def settings(self) -> Path:
+        """What the person chose."""
+        return self.data / "settings.toml"
+
+    @property
+    def builds(self) -> Path:
+        """GGUF files that Gram fetched or made."""
+        return self.data / "builds"
+
+    @property
+    def key_file(self) -> Path:
+        """The default key file of servers without a keychain."""
+        return self.data / "key"
+
+    @property
+    def measure_lock(self) -> Path:
+        """Held by whoever measures, so that two never measure at once."""
+        return self.data / "measure.lock"
+
+    @property
+    def log(self) -> Path:
+        """The log file."""
+        return self.log_dir / "gram.log"
+
+    @property
+    def worker_log(self) -> Path:
+        """The engine's own words in the last run."""
+        return self.log_dir / "engine.log"
+
+    def ensure(self) -> "Paths":
+        """Create the folders, the data folder for the owner only.
+
+        Raises:
+            GramError: `folder_read_only` when that is refused or the disk is full.
+        """
+        try:
+            self.data.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self.builds.mkdir(exist_ok=True)
+            self.log_dir.mkdir(parents=True, exist_ok=True)
+            self.cache.mkdir(parents=True, exist_ok=True)
+        except OSError as e:
+            raise GramError("folder_read_only", detail=e.strerror or str(e)) from e
+        return self
+
+
+def default_paths() -> Paths:
+    """The current user's folders, by the habits of the operating system."""
+    home = os.environ.get("GRAM_HOME")
+    if home:
+        root = Path(home).expanduser().absolute()
+        return Paths(root, root / "cache", root / "log")
+    dirs = platformdirs.PlatformDirs(APP, appauthor=False)
+    return Paths(dirs.user_data_path, dirs.user_cache_path, dirs.user_log_path)

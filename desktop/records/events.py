@@ -1,0 +1,140 @@
+"""What a running measurement tells. Posted by services, shown by the doors."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+from desktop.errors import Reason
+from desktop.records.build import Build
+from desktop.records.energy import MeterFacts, PowerSample
+from desktop.records.machine import Device, Machine
+from desktop.records.request import ResultRow
+from desktop.records.run import Rate, Repetition, Run
+
+
+class Phase(StrEnum):
+    """Where a run is now."""
+
+    PREPARING = "preparing"
+    LOADING = "loading"
+    WARMUP = "warmup"
+    MEASURING = "measuring"
+    SIGNING = "signing"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A step of a run."""
+
+    phase: Phase
+    test: str | None
+    fraction: float
+    """Of the whole run, 0–1."""
+    time_left_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Devices:
+    """The engine's own device list, and its version."""
+
+    engine: str
+    version: str
+    devices: tuple[Device, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BuildKnown:
+    """The build of this run was found and read."""
+
+    build: Build
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Decode steps that ended since the last message of this kind."""
+
+    test: str
+    warmup: bool
+    end_ns: tuple[int, ...]
+    """Monotonic times: the end of the step before the first one, then the end of each step."""
+    tokens_per_step: int
+
+
+@dataclass(frozen=True, slots=True)
+class RepetitionDone:
+    """One repetition ended; `rate` sums up the timed ones of its test so far."""
+
+    repetition: Repetition
+    rate: Rate | None
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    """A new power sample."""
+
+    sample: PowerSample
+    meter: MeterFacts
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something that the person should know while it goes on (a key file is used, and where)."""
+
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class RunFinished:
+    """The run is kept. `statement_id` and `key_id` are None when it was not signed."""
+
+    run: Run
+    statement_id: str | None
+    key_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunFailed:
+    """The run ended without a result."""
+
+    reason: Reason
+    cancelled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MachineKnown:
+    """Detection is done."""
+
+    machine: Machine
+    kind: str
+    """The kind-of-machine label."""
+    meter: MeterFacts
+    engine: Devices | None = None
+    """The engine and its own device list; None when it could not be loaded."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResultsKnown:
+    """The ledger was read, newest first."""
+
+    rows: tuple[ResultRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CallFailed:
+    """A slow call (detection, the ledger) failed."""
+
+    reason: Reason
+
+
+RunEvent: TypeAlias = (
+    Progress
+    | Devices
+    | BuildKnown
+    | Steps
+    | RepetitionDone
+    | Power
+    | Notice
+    | RunFinished
+    | RunFailed
+)
+AppEvent: TypeAlias = RunEvent | MachineKnown | ResultsKnown | CallFailed
