@@ -1,0 +1,1 @@
+"""Measure one build in a child process."""

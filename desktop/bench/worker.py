@@ -1,0 +1,122 @@
+"""The child process: load one build, run its plan, say everything in JSON lines.
+
+llama.cpp aborts the process on some errors; the app must survive that, so the engine lives here.
+The protocol has a descriptor of its own: whatever native code prints goes to stderr. Ends when its
+stdin closes, which also happens when the app dies.
+"""
+
+import gc
+import os
+import sys
+import threading
+from collections.abc import Callable
+
+from desktop import clock
+from desktop.bench import faults, protocol
+from desktop.bench.engine import Engine
+from desktop.bench.engine_log import EngineLog
+from desktop.bench.protocol import Failed, Finished, Job, Loaded, Message
+from desktop.bench.speed import Tools, run_test
+from desktop.errors import BenchError
+
+EXIT_FAILED = 1
+EXIT_STOPPED = 3
+Send = Callable[[Message], None]
+
+
+def main(arguments: list[str]) -> int:
+    """Take one job from stdin and do it. `arguments` may be `--fault NAME` (tests).
+
+    Returns:
+        The exit status: 0 when finished, 1 when a `Failed` message was sent.
+    """
+    descriptor = claim_descriptor()
+    job = protocol.decode_job(read_line())
+    threading.Thread(target=end_with_parent, daemon=True, name="parent-watch").start()
+
+    def send(message: Message) -> None:
+        write_all(descriptor, protocol.encode(message))
+
+    fault = faults.named(arguments)
+    try:
+        run(job, lambda m: fault(m, send, descriptor))
+    except BenchError as e:
+        params = e.reason.params
+        send(Failed(e.code, str(params.get("detail", params.get("status", "")))))
+        return EXIT_FAILED
+    return 0
+
+
+def run(job: Job, send: Send) -> None:
+    """Load the job's build and run its tests, telling everything through `send`.
+
+    Raises:
+        BenchError: the engine is missing, refuses the build, or fails.
+    """
+    log = EngineLog()
+    engine = Engine(log)
+    send(engine.facts())
+    if job.path:
+        measure(job, engine, send)
+    send(finished(log))
+
+
+def measure(job: Job, engine: Engine, send: Send) -> None:
+    """Load the build and run every test of the plan."""
+    with engine.load(job.path, job.plan) as model:
+        send(Loaded(engine.log.backend, engine.log.weights_bytes))
+        # a collection in the middle of a step would be timed as the engine's
+        gc.collect()
+        gc.disable()
+        for test in job.plan.tests:
+            run_test(test, job.plan, model.context(test), Tools(clock.now_ns, send))
+
+
+def finished(log: EngineLog) -> Finished:
+    """What the engine held, by its own log and by the system."""
+    peak = peak_memory_bytes()
+    return Finished(log.flash_attention, log.kv_cache_bytes, log.compute_bytes, peak)
+
+
+def claim_descriptor() -> int:
+    """Keep stdout for the protocol and send everything that native code prints to stderr."""
+    descriptor = os.dup(1)
+    os.dup2(2, 1)
+    return descriptor
+
+
+def read_line() -> bytes:
+    """The first line of stdin, read from the bare descriptor so that nothing stays buffered."""
+    line = b""
+    while not line.endswith(b"\n") and len(line) < protocol.MAX_LINE_BYTES:
+        byte = os.read(0, 1)
+        if not byte:
+            os._exit(EXIT_STOPPED)
+        line += byte
+    return line
+
+
+def end_with_parent() -> None:
+    """Exit at once when stdin closes: the app stopped the run, or is gone."""
+    # the bare descriptor: a thread that sits in sys.stdin aborts the interpreter at its end
+    while os.read(0, 4096):
+        pass
+    os._exit(EXIT_STOPPED)
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write every byte; a pipe may take fewer at a time."""
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
+def peak_memory_bytes() -> int | None:
+    """Peak resident memory of this process; None where the system does not tell."""
+    if sys.platform == "win32":
+        import psutil  # noqa: PLC0415 - needed on Windows only
+
+        return int(psutil.Process().memory_info().peak_wset)
+    import resource  # noqa: PLC0415 - not on Windows
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

@@ -1,0 +1,1 @@
+"""Arithmetic that app and hub share: pure, no I/O."""

@@ -1,0 +1,34 @@
+"""What a run says of itself: conditions under which its figures should be read with care."""
+
+from desktop.records.energy import Source
+from desktop.records.machine import DeviceKind, PowerSupply
+from desktop.records.run import Note, Run
+
+OTHER_LOAD_PERCENT = 5.0
+"""Above this share of all cores, other programs are said to have run beside the measurement."""
+_CARDS = {DeviceKind.GPU, DeviceKind.IGPU}
+
+
+def notes_of(run: Run) -> tuple[Note, ...]:
+    """The notes that apply, in the order of the enumeration."""
+    found = {
+        Note.SPREAD: any(r.spread is None or r.spread > run.plan.target_spread for r in run.rates),
+        Note.ON_BATTERY: PowerSupply.BATTERY in {run.before.power_supply, run.after.power_supply},
+        Note.OTHER_LOAD: (run.after.other_load_percent or 0.0) > OTHER_LOAD_PERCENT,
+        Note.SYNTHETIC: run.build.synthetic,
+        Note.CPU_INSTEAD: _cpu_instead(run),
+        Note.SOFTWARE_DEVICE: _on_software(run),
+        Note.MODELLED_ENERGY: any(e.meter.source is Source.MODELLED for _, e in run.energy),
+    }
+    return tuple(note for note in Note if found[note])
+
+
+def _cpu_instead(run: Run) -> bool:
+    """Layers were asked onto a card that this machine has, and none held them."""
+    wanted = run.engine.gpu_layers != 0 and bool(run.machine.accelerators)
+    return wanted and run.engine.backend == "CPU"
+
+
+def _on_software(run: Run) -> bool:
+    kinds = {d.kind for d in run.engine.devices}
+    return run.engine.backend != "CPU" and DeviceKind.SOFTWARE in kinds and not kinds & _CARDS

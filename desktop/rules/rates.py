@@ -1,0 +1,53 @@
+"""The statistics of repeated measurements: median first, with an interval that assumes nothing.
+
+Speeds are skewed (a busy moment only ever slows), so the median is the figure and its uncertainty
+is the order-statistic interval: the two sorted samples between which the true median lies with at
+least 95 % probability whatever the distribution (binomial argument; see e.g. Conover, *Practical
+Nonparametric Statistics*, §3.2).
+"""
+
+from collections.abc import Iterable, Sequence
+from math import comb
+from statistics import median
+
+from desktop.records.run import Rate, Repetition
+
+CONFIDENCE = 0.95
+
+
+def median_interval(values: Sequence[float]) -> tuple[float, float] | None:
+    """The 95 % interval of the median of `values`; None when there are too few (below six)."""
+    rank = _lower_rank(len(values))
+    if rank is None:
+        return None
+    ordered = sorted(values)
+    return ordered[rank - 1], ordered[len(ordered) - rank]
+
+
+def spread(values: Sequence[float]) -> float | None:
+    """The 95 % half-width of the median ÷ the median; None when there are too few values."""
+    interval = median_interval(values)
+    if interval is None:
+        return None
+    low, high = interval
+    return (high - low) / 2 / median(values)
+
+
+def rate_of(test: str, repetitions: Iterable[Repetition]) -> Rate | None:
+    """Sum up the timed repetitions of `test`, warm-ups left out; None when there are none."""
+    values = [r.rate_tok_s for r in repetitions if r.test == test and not r.warmup]
+    if not values:
+        return None
+    return Rate(test, median(values), spread(values), max(values), len(values))
+
+
+def _lower_rank(n: int) -> int | None:
+    """The largest k with P(X(k) ≤ median ≤ X(n+1-k)) ≥ 95 %, counted from one."""
+    tail = 0.0
+    best = None
+    for k in range(1, n // 2 + 1):
+        tail += comb(n, k - 1) / 2**n
+        if 1 - 2 * tail < CONFIDENCE:
+            break
+        best = k
+    return best

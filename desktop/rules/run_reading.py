@@ -1,0 +1,204 @@
+"""A signed body back into a run. Unknown fields are ignored; what is missing is None."""
+
+from collections.abc import Mapping
+
+from desktop.records.build import Build
+from desktop.records.energy import Energy, MeterFacts, MeterKind, Scope, Source
+from desktop.records.machine import (
+    Accelerator,
+    Conditions,
+    Cpu,
+    Device,
+    DeviceKind,
+    Machine,
+    PowerSupply,
+)
+from desktop.records.run import (
+    EngineFacts,
+    MemoryHeld,
+    Note,
+    Plan,
+    Rate,
+    Repetition,
+    Run,
+    SpeedTest,
+)
+from desktop.rules.fields import Fields
+from desktop.rules.rates import rate_of
+from desktop.rules.run_writing import GIB
+
+RFC3339_UTC = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
+
+
+def run_from_body(body: Mapping[str, object]) -> Run:
+    """The run that a verified body tells of. Its rates are computed anew from the raw values.
+
+    What is never signed is empty: PCI addresses, drivers, a meter's detail. Starts count in
+    nanoseconds from the first repetition; memory of devices is in whole GiB.
+
+    Raises:
+        StatementError: `bad_envelope`, naming the field that does not hold.
+    """
+    fields = Fields(body)
+    plan = _plan(fields.inner("plan"))
+    repetitions = tuple(_repetition(r) for r in fields.items("repetitions"))
+    return Run(
+        build=_build(fields.inner("build")),
+        machine=_machine(fields.inner("machine")),
+        engine=_engine(fields.inner("engine")),
+        plan=plan,
+        repetitions=repetitions,
+        rates=_rates(plan, repetitions),
+        memory=_memory(fields.inner("memory")),
+        energy=tuple((e.text("test"), _energy(e)) for e in fields.items("energy")),
+        before=_conditions(fields.inner("before")),
+        after=_conditions(fields.inner("after")),
+        started_at=fields.matching("started_at", RFC3339_UTC, "a time in UTC"),
+        notes=tuple(Note(n) for n in fields.texts("notes") if n in set(Note)),
+    )
+
+
+def _rates(plan: Plan, repetitions: tuple[Repetition, ...]) -> tuple[Rate, ...]:
+    found = (rate_of(test.name, repetitions) for test in plan.tests)
+    return tuple(rate for rate in found if rate is not None)
+
+
+def _build(build: Fields) -> Build:
+    return Build(
+        name=build.text("name"),
+        sha256=build.matching("sha256", "[0-9a-f]{64}", "64 hex digits"),
+        size_bytes=build.integer("size_bytes"),
+        architecture=build.text("architecture"),
+        model_name=build.text_or_none("model_name"),
+        quantization=build.text_or_none("quantization"),
+        parameters=build.integer("parameters"),
+        context_trained=build.integer_or_none("context_trained"),
+        synthetic=build.flag("synthetic"),
+    )
+
+
+def _machine(machine: Fields) -> Machine:
+    return Machine(
+        os=machine.text("os"),
+        os_version=machine.text("os_version"),
+        architecture=machine.text("architecture"),
+        cpu=_cpu(machine.inner("cpu")),
+        ram_bytes=_bytes(machine, "ram_gib"),
+        accelerators=tuple(_accelerator(a) for a in machine.items("accelerators")),
+        virtual=machine.text_or_none("virtual"),
+    )
+
+
+def _cpu(cpu: Fields) -> Cpu:
+    return Cpu(
+        name=cpu.text_or_none("name"),
+        physical_cores=cpu.integer_or_none("physical_cores", 1),
+        logical_cores=cpu.integer_or_none("logical_cores", 1),
+        sockets=cpu.integer_or_none("sockets", 1),
+        usable_cpus=cpu.integer_or_none("usable_cpus", 1),
+    )
+
+
+def _accelerator(card: Fields) -> Accelerator:
+    return Accelerator(
+        vendor=card.text("vendor"),
+        name=card.text("name"),
+        memory_bytes=_bytes(card, "memory_gib"),
+        integrated=card.flag("integrated"),
+    )
+
+
+def _engine(engine: Fields) -> EngineFacts:
+    return EngineFacts(
+        name=engine.text("name"),
+        version=engine.text("version"),
+        backend=engine.text("backend"),
+        devices=tuple(_device(d) for d in engine.items("devices")),
+        threads=engine.integer("threads", 1),
+        flash_attention=engine.text_or_none("flash_attention"),
+        gpu_layers=engine.integer("gpu_layers", -1),
+    )
+
+
+def _device(device: Fields) -> Device:
+    return Device(
+        name=device.text("name"),
+        description=device.text("description"),
+        kind=device.member("kind", DeviceKind),
+        backend=device.text("backend"),
+        memory_bytes=_bytes(device, "memory_gib"),
+    )
+
+
+def _plan(plan: Fields) -> Plan:
+    return Plan(
+        tests=tuple(
+            SpeedTest(t.integer("n_prompt"), t.integer("n_gen")) for t in plan.items("tests")
+        ),
+        threads=plan.integer("threads", 1),
+        n_batch=plan.integer("n_batch", 1),
+        n_ubatch=plan.integer("n_ubatch", 1),
+        gpu_layers=plan.integer("gpu_layers", -1),
+        poll=plan.integer("poll"),
+        warmups=plan.integer("warmups"),
+        min_repetitions=plan.integer("min_repetitions"),
+        max_repetitions=plan.integer("max_repetitions"),
+        target_spread=plan.number("target_spread"),
+        time_limit_s=plan.number("time_limit_s"),
+    )
+
+
+def _repetition(repetition: Fields) -> Repetition:
+    start_ns = repetition.integer("start_ns")
+    return Repetition(
+        test=repetition.text("test"),
+        warmup=repetition.flag("warmup"),
+        start_ns=start_ns,
+        end_ns=start_ns + repetition.integer("duration_ns", 1),
+        n_tokens=repetition.integer("n_tokens", 1),
+        step_ns=repetition.integers("step_ns"),
+    )
+
+
+def _memory(memory: Fields) -> MemoryHeld:
+    return MemoryHeld(
+        weights_bytes=memory.integer_or_none("weights_bytes"),
+        kv_cache_bytes=memory.integer_or_none("kv_cache_bytes"),
+        compute_bytes=memory.integer_or_none("compute_bytes"),
+        process_peak_bytes=memory.integer_or_none("process_peak_bytes"),
+    )
+
+
+def _energy(energy: Fields) -> Energy:
+    return Energy(
+        energy_j=energy.number("energy_j"),
+        covered=energy.number("covered"),
+        idle_w=energy.number_or_none("idle_w"),
+        meter=_meter(energy.inner("meter")),
+    )
+
+
+def _meter(meter: Fields) -> MeterFacts:
+    return MeterFacts(
+        name=meter.text("name"),
+        source=meter.member("source", Source),
+        kind=meter.member("kind", MeterKind),
+        scope=meter.member("scope", Scope),
+    )
+
+
+def _conditions(conditions: Fields) -> Conditions:
+    supply = conditions.text_or_none("power_supply")
+    return Conditions(
+        power_supply=conditions.member("power_supply", PowerSupply) if supply else None,
+        battery_percent=conditions.number_or_none("battery_percent"),
+        governor=conditions.text_or_none("governor"),
+        temperature_c=conditions.number_or_none("temperature_c", None),
+        other_load_percent=conditions.number_or_none("other_load_percent"),
+        memory_available_bytes=conditions.integer_or_none("memory_available_bytes"),
+    )
+
+
+def _bytes(fields: Fields, name: str) -> int | None:
+    gib = fields.integer_or_none(name, 1)
+    return gib * GIB if gib is not None else None

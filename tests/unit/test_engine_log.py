@@ -1,0 +1,74 @@
+"""bench.engine_log: the engine's accounting, on lines that it really printed."""
+
+import pytest
+
+from desktop.bench.engine import device_kind
+from desktop.bench.engine_log import MIB, EngineLog, says_out_of_memory
+from desktop.records.machine import DeviceKind
+
+INFO, WARN, ERROR = 2, 3, 4
+
+
+def test_buffers_are_summed_over_devices_and_the_largest_context_counts():
+    log = EngineLog()
+    for line in (
+        b"load_tensors:   CPU_Mapped model buffer size =    92.10 MiB\n",
+        b"load_tensors:        CUDA0 model buffer size =   100.00 MiB\n",
+        b"llama_kv_cache:        CPU KV buffer size =    11.25 MiB\n",
+        b"sched_reserve:        CPU compute buffer size =    97.00 MiB\n",
+        b"llama_kv_cache:        CPU KV buffer size =     5.00 MiB\n",
+        b"resolve_fused_ops: Flash Attention enabled\n",
+    ):
+        log.take(INFO, line)
+    assert log.weights_bytes == round(92.10 * MIB) + 100 * MIB
+    assert log.kv_cache_bytes == round(11.25 * MIB)
+    assert log.compute_bytes == 97 * MIB
+    assert log.backend == "CPU+CUDA"
+    assert log.flash_attention == "enabled"
+
+
+def test_nothing_logged_is_none_not_zero():
+    log = EngineLog()
+    assert (log.weights_bytes, log.kv_cache_bytes, log.compute_bytes) == (None, None, None)
+
+
+def test_a_refusal_says_why_without_folders(capfd):
+    log = EngineLog()
+    log.take(ERROR, b"llama_model_load: error loading model: failed to open '/home/ann/a b.gguf'\n")
+    error = log.failure("load_failed", "a b.gguf")
+    assert error.code == "load_failed"
+    assert "/home/ann" not in str(error)
+    assert "a b.gguf" in str(error)
+    assert "error loading model" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "ggml_backend_cpu_buffer_type_alloc_buffer: failed to allocate buffer of size 5",
+        "terminate called after throwing an instance of 'std::bad_alloc'",
+        "CUDA error: out of memory",
+        "mmap failed: Cannot allocate memory",
+    ],
+)
+def test_words_of_a_failed_allocation(words):
+    assert says_out_of_memory(words)
+
+
+def test_other_words_are_not():
+    assert not says_out_of_memory("unknown model architecture: 'nonsense'")
+
+
+@pytest.mark.parametrize(
+    ("ggml_type", "names", "kind"),
+    [
+        (0, "CPU AMD EPYC", DeviceKind.CPU),
+        (1, "Vulkan0 NVIDIA GeForce RTX 4090", DeviceKind.GPU),
+        (1, "Vulkan0 llvmpipe (LLVM 15.0.6, 256 bits)", DeviceKind.SOFTWARE),
+        (2, "Vulkan0 AMD Radeon 680M (RADV REMBRANDT)", DeviceKind.IGPU),
+        (1, "Vulkan0 Microsoft Basic Render Driver", DeviceKind.SOFTWARE),
+        (9, "?", DeviceKind.ACCELERATOR),
+    ],
+)
+def test_software_devices_are_named_as_such(ggml_type, names, kind):
+    assert device_kind(ggml_type, names) is kind

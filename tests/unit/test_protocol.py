@@ -1,0 +1,72 @@
+"""bench.protocol: what the worker says is foreign data."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from desktop.bench import protocol
+from desktop.bench.protocol import Failed, Finished, Job, Loaded, RepetitionStarted
+from desktop.errors import BenchError
+from desktop.records.events import Devices, Steps
+from desktop.records.machine import Device, DeviceKind
+from desktop.records.run import PP512, Plan, Repetition
+
+MESSAGES = [
+    Devices("llama.cpp", "1", (Device("CPU", "EPYC", DeviceKind.CPU, "CPU", 5, None),)),
+    Loaded("CPU", 5),
+    RepetitionStarted("pp512", True, 0, 1),
+    Steps("tg128", False, (1, 2), 1),
+    Repetition("tg128", False, 1, 3, 2, (1, 1)),
+    Finished("enabled", None, 7, 9),
+    Failed("load_failed", "why"),
+]
+
+
+@pytest.mark.parametrize("message", MESSAGES, ids=lambda m: type(m).__name__)
+def test_what_is_sent_arrives(message):
+    line = protocol.encode(message)
+    assert line.endswith(b"\n")
+    assert protocol.decode(line) == message
+
+
+def test_a_job_arrives_with_any_path():
+    job = Job("/tmp/mit Leerzeichen/модель 模型 \udcff.gguf", Plan(threads=3, tests=(PP512,)))
+    assert protocol.decode_job(protocol.encode(job)) == job
+
+
+def _changed(message, **fields):
+    return json.dumps({**json.loads(protocol.encode(message)), **fields}).encode()
+
+
+BAD = {
+    "no json": b"llama: hello",
+    "empty": b"\n",
+    "a list": b"[1]",
+    "unknown kind": b'{"v":1,"kind":"Nonsense"}',
+    "no kind": b'{"v":1}',
+    "other version": _changed(MESSAGES[1], v=2),
+    "missing field": b'{"v":1,"kind":"Loaded","backend":"CPU"}',
+    "text for a number": _changed(MESSAGES[4], n_tokens="2"),
+    "true for a number": _changed(MESSAGES[4], n_tokens=True),
+    "negative time": _changed(MESSAGES[3], end_ns=[-1]),
+    "no duration": _changed(MESSAGES[4], end_ns=1),
+    "unknown failure": _changed(MESSAGES[6], code="anything"),
+    "deep": b"[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("line", BAD.values(), ids=BAD.keys())
+def test_a_line_that_does_not_fit_is_garbage(line):
+    with pytest.raises(BenchError) as e:
+        protocol.decode(line)
+    assert e.value.code == "worker_garbage"
+
+
+@given(st.binary(max_size=300))
+def test_no_bytes_escape_as_another_error(line):
+    try:
+        protocol.decode(line)
+    except BenchError as e:
+        assert e.code == "worker_garbage"
