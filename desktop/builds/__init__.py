@@ -1,0 +1,1 @@
+"""GGUF files: reading headers, finding, making and fetching builds."""

@@ -1,0 +1,92 @@
+"""sha256 of files, remembered so that each file is hashed once."""
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from desktop.builds.files import whole_file
+from desktop.paths import Paths
+
+Progress: TypeAlias = Callable[[int, int], None]
+"""Called with (bytes done, bytes in all). An error that it raises ends the work."""
+
+MAX_REMEMBERED: Final = 1000
+_BLOCK_BYTES: Final = 1 << 20
+
+
+class Hashes:
+    """The memory of hashes in `cache_file`; a missing, broken or read-only one is no error.
+
+    A file is known by its size, its times and its place on the disk (inode), so no path is kept.
+    """
+
+    def __init__(self, cache_file: Path) -> None:
+        self._file = cache_file
+
+    def sha256(self, path: Path, progress: Progress | None = None) -> str:
+        """The file's sha256, 64 hex digits; read again only if it changed.
+
+        Raises:
+            OSError: the file cannot be read.
+        """
+        key = _identity(path)
+        known = self._load().get(key)
+        if known is not None:
+            return known
+        found = sha256_of(path, progress)
+        if _identity(path) == key:  # else it changed while it was read
+            self._remember(key, found)
+        return found
+
+    def _load(self) -> dict[str, str]:
+        try:
+            content = json.loads(self._file.read_bytes())
+        except (OSError, ValueError, RecursionError):
+            return {}
+        if not isinstance(content, dict):
+            return {}
+        return {key: value for key, value in content.items() if _is_sha256(value)}
+
+    def _remember(self, key: str, sha256: str) -> None:
+        known = self._load()
+        known[key] = sha256
+        newest = dict(list(known.items())[-MAX_REMEMBERED:])
+        with contextlib.suppress(OSError), whole_file(self._file) as part:
+            part.write_text(json.dumps(newest), encoding="utf-8")
+
+
+def hashes_in(paths: Paths) -> Hashes:
+    """The memory of this profile."""
+    return Hashes(paths.cache / "hashes.json")
+
+
+def sha256_of(path: Path, progress: Progress | None = None) -> str:
+    """Hash the file now, in blocks of 1 MiB.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    digest = hashlib.sha256()
+    done = 0
+    with path.open("rb") as file:
+        total = os.fstat(file.fileno()).st_size
+        while block := file.read(_BLOCK_BYTES):
+            digest.update(block)
+            done += len(block)
+            if progress is not None:
+                progress(done, total)
+    return digest.hexdigest()
+
+
+def _identity(path: Path) -> str:
+    s = path.stat()
+    return f"{s.st_size}-{s.st_mtime_ns}-{s.st_ctime_ns}-{s.st_dev}-{s.st_ino}"
+
+
+def _is_sha256(value: object) -> bool:
+    return isinstance(value, str) and re.fullmatch(r"[0-9a-f]{64}", value) is not None

