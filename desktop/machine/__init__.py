@@ -1,0 +1,1 @@
+"""What this computer is: raw facts merged into one Machine."""

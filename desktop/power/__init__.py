@@ -1,0 +1,1 @@
+"""Meters, their sampler, and the energy of a window of time."""

@@ -1,0 +1,98 @@
+"""The one thread that reads the meter while a run goes on."""
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import Protocol
+
+from desktop.clock import now_ns
+from desktop.power.integrate import power_samples
+from desktop.power.meter import Meter, Reading
+from desktop.records.energy import PowerSample
+
+log = logging.getLogger(__name__)
+
+THREAD_NAME = "power-sampler"
+INTERVAL_S = 0.1
+_JOIN_S = 2.0
+
+
+class Waiter(Protocol):
+    """What `threading.Event` offers here; tests pass one that does not wait."""
+
+    def wait(self, timeout: float) -> bool:
+        """Wait until set or until `timeout` seconds have passed; whether it is set."""
+        ...
+
+    def set(self) -> None:
+        """End all waits."""
+        ...
+
+
+class Sampler:
+    """Reads a meter at a steady interval and keeps every reading.
+
+    Args:
+        meter: read by the sampler's thread only; closed by whoever made it.
+        interval_s: between readings; a late one does not shift those after it.
+        on_sample: called with each new sample in the sampler's thread; must be quick, not raise.
+        clock: monotonic nanoseconds.
+        stopper: set to end the thread.
+    """
+
+    def __init__(
+        self,
+        meter: Meter,
+        interval_s: float = INTERVAL_S,
+        *,
+        on_sample: Callable[[PowerSample], None] | None = None,
+        clock: Callable[[], int] = now_ns,
+        stopper: Waiter | None = None,
+    ) -> None:
+        self._meter = meter
+        self._interval_ns = round(interval_s * 1e9)
+        self._on_sample = on_sample
+        self._clock = clock
+        self._stopper: Waiter = stopper or threading.Event()
+        self._readings: list[Reading] = []
+        self._thread = threading.Thread(target=self._run, name=THREAD_NAME, daemon=True)
+
+    def start(self) -> None:
+        """Begin; once in a sampler's life."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Take a last reading, end the thread and wait for it; harmless when called again."""
+        self._stopper.set()
+        if not self._thread.is_alive():
+            return
+        self._thread.join(_JOIN_S)
+        if self._thread.is_alive():
+            log.warning("the meter %s is stuck; its thread is left behind", self._meter.facts.name)
+
+    def readings(self) -> tuple[Reading, ...]:
+        """Every reading so far, for `energy_of`."""
+        return tuple(self._readings)
+
+    def samples(self) -> tuple[PowerSample, ...]:
+        """Every reading so far as watts; a counter's at the middle of its interval."""
+        return power_samples(self._readings.copy())
+
+    def take(self) -> None:
+        """Read once now. The thread does this; so may a caller that runs no thread."""
+        reading = self._meter.read()
+        if reading is None:
+            return
+        self._readings.append(reading)
+        if self._on_sample is not None:
+            for sample in power_samples(self._readings[-2:])[-1:]:
+                self._on_sample(sample)
+
+    def _run(self) -> None:
+        due_ns = self._clock()
+        while True:
+            self.take()
+            due_ns = max(due_ns + self._interval_ns, self._clock())
+            if self._stopper.wait((due_ns - self._clock()) / 1e9):
+                break
+        self.take()

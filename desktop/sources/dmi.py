@@ -1,0 +1,48 @@
+"""Marks of virtual machines and containers. Serial numbers and UUIDs are never read."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from desktop.sources import files
+from desktop.sources.commands import run_tool, text_or_none
+
+ROOT = Path("/")
+
+
+@dataclass(frozen=True, slots=True)
+class VirtualMarks:
+    """Raw texts in which a virtual machine or a container shows."""
+
+    vendor: str | None = None
+    product: str | None = None
+    kernel: str | None = None
+    first_process_cgroup: str | None = None
+    container_files: tuple[str, ...] = ()
+    xen: str | None = None
+
+
+def read_marks(root: Path = ROOT) -> VirtualMarks:
+    """The marks on Linux."""
+    dmi = root / "sys/class/dmi/id"
+    container_files = (".dockerenv", "run/.containerenv", "run/systemd/container")
+    return VirtualMarks(
+        vendor=files.read_line(dmi / "sys_vendor"),
+        product=files.read_line(dmi / "product_name"),
+        kernel=files.read_line(root / "proc/version"),
+        first_process_cgroup=files.read_text(root / "proc/1/cgroup"),
+        container_files=tuple(name for name in container_files if _there(root / name)),
+        xen=files.read_line(root / "sys/hypervisor/type"),
+    )
+
+
+def read_lscpu(limit_s: float = 1.0) -> str | None:
+    """`lscpu` in English: it asks the processor for the hypervisor's name, which Python cannot."""
+    environment = {"LC_ALL": "C", "PATH": "/usr/bin:/bin:/usr/sbin:/sbin"}
+    return text_or_none(run_tool(["lscpu"], limit_s, environment))
+
+
+def _there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:
+        return False

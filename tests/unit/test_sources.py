@@ -1,0 +1,237 @@
+import os
+import sys
+import threading
+from types import SimpleNamespace
+
+import pytest
+
+from desktop.sources import cards, cgroups, cpuinfo, dmi, files, nvml, rapl, supply, system
+from desktop.sources.commands import Failure, ToolFailure, run_tool, text_or_none
+from desktop.sources.limits import Deadline, Pending
+
+SLEEPER = [sys.executable, "-c", "import time; time.sleep(60)"]
+
+
+# --- files
+
+
+def test_read_text_and_line(tmp_path):
+    (tmp_path / "a").write_bytes(b"one\xff\0 \n")
+    assert files.read_line(tmp_path / "a") == "one�"
+    assert files.read_text(tmp_path / "a", most_bytes=2) == "on"
+    assert files.read_text(tmp_path) is None
+    assert files.read_line(tmp_path / "none") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("0x10de\n", 0x10DE), ("12", 12), ("", None), ("x", None)]
+)
+def test_read_integer(tmp_path, text, value):
+    (tmp_path / "n").write_text(text)
+    assert files.read_integer(tmp_path / "n") == value
+
+
+def test_link_name(tmp_path):
+    (tmp_path / "amdgpu").mkdir()
+    (tmp_path / "driver").symlink_to("amdgpu")
+    (tmp_path / "dead").symlink_to("nowhere")
+    assert files.link_name(tmp_path / "driver") == "amdgpu"
+    assert files.link_name(tmp_path / "dead") is None
+    assert files.link_name(tmp_path / "amdgpu") is None
+
+
+# --- commands and limits
+
+
+def test_a_tools_text():
+    assert run_tool([sys.executable, "-c", "print('hello')"], 30).strip() == "hello"
+
+
+def test_a_missing_tool_is_named():
+    failure = run_tool(["no-such-tool-of-gram"])
+    assert failure == ToolFailure("no-such-tool-of-gram", Failure.MISSING)
+    assert text_or_none(failure) is None
+
+
+def test_a_failing_tool_gives_its_status():
+    failure = run_tool([sys.executable, "-c", "raise SystemExit(3)"], 30)
+    assert (failure.why, failure.status) == (Failure.FAILED, 3)
+
+
+def test_a_stuck_tool_is_given_up_on():
+    assert run_tool(SLEEPER, 0.1).why is Failure.STUCK
+
+
+def test_arguments_never_meet_a_shell():
+    told = run_tool([sys.executable, "-c", "import sys; print(sys.argv[1])", "$(id); *"], 30)
+    assert told.strip() == "$(id); *"
+
+
+def test_pending_gives_its_result():
+    pending = Pending("x", lambda: 7)
+    assert (pending.result(10), pending.failure) == (7, None)
+
+
+def test_a_stuck_call_stops_nobody():
+    release = threading.Event()
+    try:
+        pending = Pending("x", release.wait)
+        assert pending.result(0.01) is None
+        assert pending.failure == "stuck"
+    finally:
+        release.set()
+
+
+def test_a_deadline_runs_out():
+    assert Deadline(-1).left_s() == 0.0
+    assert 0 < Deadline(60).left_s() <= 60
+
+
+# --- psutil
+
+
+def test_cpu_times_and_own_time_grow():
+    before = system.tree_cpu_s([os.getpid()])
+    sum(range(300_000))
+    assert system.tree_cpu_s([os.getpid(), os.getpid()]) >= before > 0
+    times = system.cpu_times()
+    assert 0 < times.busy_s < times.total_s
+
+
+def test_a_process_that_is_gone_counts_nothing():
+    assert system.tree_cpu_s([2**22 + 1]) == 0
+
+
+def test_counts_and_memory():
+    physical, logical = system.cpu_counts()
+    assert physical is None or physical <= logical
+    total, available = system.memory_bytes()
+    assert 0 < available <= total
+
+
+# --- NVML
+
+
+class NvmlError(Exception):
+    pass
+
+
+def library(**changes):
+    def refuse(*_):
+        raise NvmlError
+
+    calls = {
+        "NVMLError": NvmlError,
+        "nvmlInit": lambda: None,
+        "nvmlShutdown": lambda: None,
+        "nvmlDeviceGetCount": lambda: 2,
+        "nvmlDeviceGetHandleByIndex": lambda index: index,
+        "nvmlDeviceGetName": lambda _: b"Tesla T4",
+        "nvmlDeviceGetMemoryInfo": lambda _: SimpleNamespace(total=16106127360),
+        "nvmlDeviceGetPciInfo": lambda h: SimpleNamespace(busId=f"00000000:00:0{4 + h}.0"),
+        "nvmlSystemGetDriverVersion": lambda: "550.90.07",
+        "nvmlDeviceGetTotalEnergyConsumption": lambda h: 1000 * (h + 1),
+        "nvmlDeviceGetPowerUsage": refuse,
+    }
+    return SimpleNamespace(**calls | changes), refuse
+
+
+def test_nvml_cards():
+    fake, _ = library()
+    found = nvml.open_nvml(fake)
+    assert [card.pci_bus_id for card in found.cards()] == ["00000000:00:04.0", "00000000:00:05.0"]
+    assert found.cards()[0] == nvml.NvmlCard(
+        0, "Tesla T4", 16106127360, "00000000:00:04.0", "550.90.07"
+    )
+    assert found.energy_mj(1) == 2000
+    assert found.power_mw(0) is None
+    found.close()
+
+
+def test_nvml_refusals_are_none():
+    fake, refuse = library()
+    fake.nvmlDeviceGetMemoryInfo = fake.nvmlDeviceGetPciInfo = refuse
+    del fake.nvmlDeviceGetTotalEnergyConsumption
+    found = nvml.open_nvml(fake)
+    assert found.cards()[0].memory_bytes is None
+    assert found.cards()[0].pci_bus_id is None
+    assert found.energy_mj(0) is None
+
+
+def test_a_lost_card_is_left_out():
+    fake, refuse = library()
+    fake.nvmlDeviceGetHandleByIndex = refuse
+    found = nvml.open_nvml(fake)
+    assert found.cards() == ()
+    assert found.energy_mj(0) is None
+
+
+def test_no_driver_no_nvml():
+    fake, refuse = library()
+    fake.nvmlInit = refuse
+    assert nvml.open_nvml(fake) is None
+
+
+# --- trees of /sys and /proc
+
+
+def test_rapl_domains(tmp_path):
+    for name, told in {"intel-rapl:0": "package-0", "intel-rapl:0:0": "core"}.items():
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "name").write_text(told + "\n")
+        (folder / "energy_uj").write_text("123456\n")
+        (folder / "max_energy_range_uj").write_text("262143328850\n")
+    (tmp_path / "intel-rapl").mkdir()
+    package, core = rapl.read_domains(tmp_path)
+    assert (package.id, package.name, package.readable) == ("intel-rapl:0", "package-0", True)
+    assert package.max_range_uj == 262143328850
+    assert core.energy_uj() == 123456
+    # the counter's file is there and cannot be read as a number: as when permission is denied
+    (tmp_path / "intel-rapl:0/energy_uj").write_text("")
+    assert rapl.read_domains(tmp_path)[0].readable is False
+    assert rapl.read_domains(tmp_path / "none") == ()
+
+
+def test_cgroup_quotas_of_both_versions(tmp_path):
+    def put(name, text):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    put("proc/self/cgroup", "4:cpu,cpuacct:/job\nnonsense\n0::/a/b\n")
+    put("sys/fs/cgroup/a/b/cpu.max", "200000 100000\n")
+    put("sys/fs/cgroup/a/cpu.max", "max 100000\n")
+    put("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "50000\n")
+    put("sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n")
+    assert cgroups.read_quotas(tmp_path) == ("50000 100000", "200000 100000", "max 100000")
+    assert cgroups.read_quotas(tmp_path / "none") == ()
+
+
+def test_supplies_hold_no_serial_number(tmp_path):
+    folder = tmp_path / "BAT0"
+    folder.mkdir()
+    for name, text in {"type": "Battery", "capacity": "80", "serial_number": "12345"}.items():
+        (folder / name).write_text(text)
+    assert supply.read_supplies(tmp_path) == {"BAT0": {"type": "Battery", "capacity": "80"}}
+
+
+def test_marks_and_governors(tmp_path):
+    (tmp_path / "sys/class/dmi/id").mkdir(parents=True)
+    (tmp_path / "sys/class/dmi/id/sys_vendor").write_text("QEMU\n")
+    (tmp_path / "sys/class/dmi/id/product_serial").write_text("12345\n")
+    (tmp_path / ".dockerenv").touch()
+    policy = tmp_path / "sys/devices/system/cpu/cpu0/cpufreq"
+    policy.mkdir(parents=True)
+    (policy / "scaling_governor").write_text("powersave\n")
+    marks = dmi.read_marks(tmp_path)
+    assert (marks.vendor, marks.container_files) == ("QEMU", (".dockerenv",))
+    assert "12345" not in repr(marks)
+    assert cpuinfo.read_governors(tmp_path) == ("powersave",)
+
+
+def test_an_empty_system_gives_nothing(tmp_path):
+    assert cards.read_cards(tmp_path) == ()
+    assert cards.read_pci_ids(tmp_path) is None
+    assert cpuinfo.read_cpuinfo(tmp_path) is None
+    assert dmi.read_marks(tmp_path) == dmi.VirtualMarks()
