@@ -1,0 +1,1 @@
+"""The key of this gram, and signed envelopes."""

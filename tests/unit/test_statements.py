@@ -1,0 +1,346 @@
+"""What a signed run says: all of it, nothing more, the same bytes, and read back whole."""
+
+import hashlib
+import json
+from dataclasses import fields, is_dataclass, replace
+from enum import Enum
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from desktop import resources
+from desktop.errors import StatementError
+from desktop.identity.envelope import from_json, seal, to_json, verify
+from desktop.identity.signer import Signer
+from desktop.records.build import Build
+from desktop.records.energy import Energy, MeterFacts, MeterKind, Scope, Source
+from desktop.records.machine import (
+    Accelerator,
+    Conditions,
+    Cpu,
+    Device,
+    DeviceKind,
+    Machine,
+    PowerSupply,
+)
+from desktop.records.run import EngineFacts, MemoryHeld, Note, Plan, Rate, Repetition, Run
+from desktop.records.statement import Statement
+from desktop.rules.rates import rate_of
+from desktop.rules.signed_text import build_name, clean
+from desktop.rules.statements import RUN_TYPE, result_row, run_from_body, run_payload
+
+GIB = 2**30
+NONCE = "0123456789abcdef0123456789abcdef"
+AT = "2026-03-04T05:06:07Z"
+
+
+def repetition(test, start_ns, tokens, *, warmup=False, ns=1_000_000_000):
+    steps = (ns // tokens,) * tokens if test.startswith("tg") else ()
+    return Repetition(test, warmup, start_ns, start_ns + ns, tokens, steps)
+
+
+REPETITIONS = (
+    repetition("pp512", 5_000_000_000_000, 512, warmup=True),
+    *(repetition("pp512", 5_002_000_000_000 + i * 10**9, 512, ns=10**9 + i) for i in range(6)),
+    repetition("tg128", 5_020_000_000_000, 128, warmup=True),
+    *(repetition("tg128", 5_022_000_000_000 + i * 10**9, 128, ns=2 * 10**9 + i) for i in range(6)),
+)
+
+
+def meter(**changes):
+    facts = MeterFacts(
+        "CPU load", Source.MODELLED, MeterKind.INSTANTANEOUS, Scope.PACKAGE, "detail"
+    )
+    return replace(facts, **changes)
+
+
+@pytest.fixture
+def run():
+    conditions = Conditions(PowerSupply.BATTERY, 81.5, "performance", -3.25, 2.0, 9_000_000_000)
+    return Run(
+        build=Build(
+            "hf.co/ggml-org/gemma-3-1b-it-GGUF:Q4_K_M",
+            "ab" * 32,
+            806_058_240,
+            "gemma3",
+            "Gemma 3 1B",
+            "Q4_K_M",
+            999_885_952,
+            32768,
+        ),
+        machine=Machine(
+            "Linux",
+            "Debian 12",
+            "x86_64",
+            Cpu("AMD Ryzen 7 7840U w/ Radeon 780M", 8, 16, 1),
+            int(31.2 * GIB),
+            (Accelerator("NVIDIA", "Tesla T4", 15 * GIB, False, "0000:00:1e.0", "550.54"),),
+            "kvm",
+        ),
+        engine=EngineFacts(
+            "llama.cpp",
+            "b5200",
+            "CUDA",
+            (Device("CUDA0", "Tesla T4", DeviceKind.GPU, "CUDA", 15 * GIB, 14 * GIB),),
+            8,
+            "enabled",
+            -1,
+        ),
+        plan=Plan(threads=8),
+        repetitions=REPETITIONS,
+        rates=(Rate("pp512", 1.0, None, 1.0, 1),),
+        memory=MemoryHeld(800_000_000, 22_000_000, None, 1_900_000_000),
+        energy=(
+            ("pp512", Energy(90.5, 0.99, None, meter())),
+            ("tg128", Energy(384.0, 1.0, 7.5, meter())),
+        ),
+        before=conditions,
+        after=replace(conditions, temperature_c=None, power_supply=None, battery_percent=None),
+        started_at=AT,
+        notes=(Note.ON_BATTERY, Note.MODELLED_ENERGY),
+    )
+
+
+def payload(run):
+    return run_payload(run, nonce=NONCE, signed_at=AT)
+
+
+def body(run):
+    return json.loads(payload(run))
+
+
+def refused(code, call, *args, **named):
+    with pytest.raises(StatementError) as caught:
+        call(*args, **named)
+    assert caught.value.code == code
+    return str(caught.value)
+
+
+def test_read_back_it_is_the_run_without_what_is_never_signed(run):
+    zero = REPETITIONS[0].start_ns
+    moved = tuple(
+        replace(r, start_ns=r.start_ns - zero, end_ns=r.end_ns - zero) for r in REPETITIONS
+    )
+    [card], [device] = run.machine.accelerators, run.engine.devices
+    expected = replace(
+        run,
+        machine=replace(
+            run.machine,
+            ram_bytes=31 * GIB,
+            accelerators=(replace(card, pci_address=None, driver=None),),
+        ),
+        engine=replace(run.engine, devices=(replace(device, memory_free_bytes=None),)),
+        repetitions=moved,
+        rates=(rate_of("pp512", moved), rate_of("tg128", moved)),
+        energy=tuple((t, replace(e, meter=replace(e.meter, detail=""))) for t, e in run.energy),
+    )
+    again = run_from_body(body(run))
+    assert again == expected
+    assert payload(again) == payload(run)
+
+
+def test_it_is_canonical_and_survives_signing(run):
+    text = payload(run)
+    same = json.dumps(json.loads(text), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    assert text == same.encode()
+    sealed = seal(Signer.from_seed(bytes(32)), RUN_TYPE, text)
+    statement = verify(from_json(to_json(sealed), "f"))
+    assert run_from_body(statement.body) == run_from_body(body(run))
+
+
+GOLDEN_SHA256 = "7ecd77174f59e3d58245001ba0f627ceb20b9cabc2f0940469cc864dcf9720ba"
+
+
+def test_the_bytes_of_version_one_never_change(run):
+    assert hashlib.sha256(payload(run)).hexdigest() == GOLDEN_SHA256
+
+
+SCHEMA = json.loads(resources.text("schemas/run.v1.json"))
+
+
+def test_the_schema_is_valid_and_the_payload_follows_it(run):
+    Draft202012Validator.check_schema(SCHEMA)
+    validator = Draft202012Validator(SCHEMA)
+    validator.validate(body(run))
+    validator.validate(body(bare(run)))
+    for key in SCHEMA["required"]:
+        assert not validator.is_valid({k: v for k, v in body(run).items() if k != key})
+    assert not validator.is_valid({**body(run), "host": "x"})
+
+
+def bare(run):
+    """A run of a machine that tells almost nothing."""
+    nothing = Conditions(None, None, None, None, None, None)
+    return replace(
+        run,
+        build=replace(run.build, model_name=None, quantization=None, context_trained=None),
+        machine=Machine("Linux", "6.1", "riscv64", Cpu(None, None, None), None),
+        engine=replace(run.engine, devices=(), flash_attention=None),
+        memory=MemoryHeld(None, None, None, None),
+        repetitions=(),
+        energy=(),
+        before=nothing,
+        after=nothing,
+        notes=(),
+    )
+
+
+def test_missing_stays_missing(run):
+    again = run_from_body(body(bare(run)))
+    assert again == replace(bare(run), rates=())
+    assert "null" not in payload(bare(run)).decode()
+
+
+HOST, USER, SERIAL, MAC = "lagerhaus-7", "wilhelmina", "SN4711-0815", "00:1b:44:11:3a:b7"
+HOME = f"/home/{USER}/models"
+GPU_ID = "GPU-8f6d3a52-1b2c-4d5e-8f90-a1b2c3d4e5f6"
+PLANTS = (
+    f"{HOME}/", f"C:\\Users\\{USER}\\{HOST}\\", f"\\\\{HOST}\\share\\{SERIAL}\\", f"~/{USER}/{SERIAL}/",
+    f"/Users/{USER} {HOST}/x/", f"/dev/disk/by-id/{SERIAL}/", f"{MAC} ", f"{GPU_ID} ", "0000:3b:00.0 ",
+    MAC.upper().replace(":", "-") + " ",
+)  # fmt: skip
+SECRETS = (HOST, USER, SERIAL, MAC, MAC.upper().replace(":", "-"), GPU_ID, "3b:00", "home", "Users")
+NEVER_SIGNED = {"pci_address", "driver", "detail"}
+FORMAL = {"sha256", "test", "started_at"}
+
+
+def planted(value, plant, name=""):
+    """`value` with the plant in front of every text that machine, driver or file could fill."""
+    if is_dataclass(value):
+        changes = {f.name: planted(getattr(value, f.name), plant, f.name) for f in fields(value)}
+        return replace(value, **changes)
+    if isinstance(value, tuple):
+        return tuple(planted(v, plant, name) for v in value)
+    if not isinstance(value, str) or isinstance(value, Enum) or name in FORMAL:
+        return value
+    return f"{plant}{HOST} {USER} {SERIAL}" if name in NEVER_SIGNED else plant + value
+
+
+@pytest.mark.parametrize("plant", PLANTS)
+def test_nothing_that_names_owner_place_or_serial_is_signed(run, plant):
+    dirty = planted(replace(run, energy=()), plant)
+    dirty = replace(dirty, energy=tuple((t, planted(e, plant)) for t, e in run.energy))
+    assert plant + "Tesla T4" in repr(dirty).replace("\\\\", "\\")
+    text = payload(dirty).decode()
+    found = [s for s in SECRETS if s in text]
+    assert not found, found
+    again = run_from_body(json.loads(text))
+    assert again.machine.accelerators[0].name == "Tesla T4"
+    assert again.engine.devices[0].description == "Tesla T4"
+
+
+@pytest.mark.parametrize(
+    ("name", "signed"),
+    [
+        ("hf.co/ggml-org/gemma-3-1b-it-GGUF:Q4_K_M", "hf.co/ggml-org/gemma-3-1b-it-GGUF:Q4_K_M"),
+        ("hf.co/owner/repo", "hf.co/owner/repo"),
+        ("hf.co/owner/repo/../../home/eva/x.gguf", "x.gguf"),
+        ("SmolLM2-135M.Q4_1.gguf", "SmolLM2-135M.Q4_1.gguf"),
+        ("/home/eva/my models/größe 模型.gguf", "größe 模型.gguf"),
+        ("models/x.gguf", "x.gguf"),
+        ("C:\\Users\\Eva Maria\\x.gguf", "x.gguf"),
+        ("C:x.gguf", "x.gguf"),
+        ("\\\\server\\eva\\x.gguf", "x.gguf"),
+        ("file:///home/eva/x.gguf", "x.gguf"),
+        ("gemma3:1b", "gemma3:1b"),
+        ("a\nb\x1b[31m.gguf", "a b [31m.gguf"),
+        ("x\udcff.gguf", "x .gguf"),
+    ],
+)
+def test_a_build_is_named_without_its_folders(name, signed):
+    assert build_name(name) == signed
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "AMD Ryzen 7 7840U w/ Radeon 780M", "NVIDIA A100-SXM4-80GB/PCIe", "llvmpipe (LLVM 15.0.6, 256 bits)",
+        "Intel(R) Core(TM) i7-1185G7 @ 3.00GHz", "Apple M3 Max", "b5200 (1a2b3c4d)", "10.0.22631.3447",
+        "AMD Radeon RX 7900 XTX (RADV NAVI31)", "Snapdragon(R) X Elite - X1E80100", "modelled: W/core",
+    ],
+)  # fmt: skip
+def test_honest_names_stay_as_they_are(text):
+    assert clean(text) == text
+
+
+@pytest.mark.parametrize("name", ["", "/", "/home/eva/", "C:\\"])
+def test_a_build_without_a_name_is_not_signed(run, name):
+    refused("cannot_sign", payload, replace(run, build=replace(run.build, name=name)))
+
+
+def test_what_could_not_be_read_back_is_not_signed(run):
+    first, *rest = run.repetitions
+    still = replace(first, end_ns=first.start_ns)
+    energy = Energy(float("nan"), 1.0, None, meter())
+    for bad in (
+        replace(run, engine=replace(run.engine, version="x" * 257)),
+        replace(run, engine=replace(run.engine, version="/" * 100_000)),
+        replace(run, build=replace(run.build, sha256="AB" * 32)),
+        replace(run, energy=(("tg128", energy),)),
+        replace(run, energy=(("tg128", replace(energy, energy_j=float("inf"))),)),
+        replace(run, energy=(("tg128", replace(energy, energy_j=-1.0)),)),
+        replace(run, repetitions=(still, *rest)),
+        replace(run, started_at="yesterday"),
+    ):
+        refused("cannot_sign", payload, bad)
+    refused("cannot_sign", run_payload, run, nonce="short", signed_at=AT)
+    refused("cannot_sign", run_payload, run, nonce=NONCE, signed_at="2026-03-04 05:06:07")
+
+
+def test_what_others_send_is_checked_field_by_field(run):
+    def change(path, value):
+        changed = body(run)
+        *way, last = path.split(".")
+        target = changed
+        for step in way:
+            target = target[int(step)] if step.isdigit() else target[step]
+        target[last] = value
+        return changed
+
+    for path, value in (
+        ("plan.threads", None), ("plan.threads", "8"), ("plan.threads", True), ("plan.threads", 8.0),
+        ("plan.threads", 0), ("plan.threads", 2**63), ("plan.gpu_layers", -2), ("plan", []),
+        ("plan.tests", {}), ("plan.tests.0.n_gen", -1), ("plan.target_spread", "x"),
+        ("plan.target_spread", 10**400), ("repetitions.0.duration_ns", 0), ("repetitions.0.warmup", 1),
+        ("repetitions.0.n_tokens", 0), ("repetitions.3.step_ns", [1, "x"]), ("repetitions", [3]),
+        ("build.name", "x" * 257), ("build.name", "a\x1b[2J"), ("build.sha256", "AB" * 32),
+        ("engine.devices.0.kind", "quantum"), ("energy.0.meter.source", "guess"),
+        ("before.power_supply", "sun"), ("started_at", "2026"), ("machine.ram_gib", 0),
+    ):  # fmt: skip
+        message = refused("bad_envelope", run_from_body, change(path, value))
+        assert path.split(".")[-1] in message
+    refused("bad_envelope", run_from_body, {})
+
+
+def test_a_later_minor_version_can_still_be_read(run):
+    later = body(run)
+    later["new"] = {"x": 1}
+    later["build"]["licence"] = "MIT"
+    later["notes"] = [*later["notes"], "a_note_of_tomorrow", 7]
+    assert run_from_body(later) == run_from_body(body(run))
+
+
+def row(run):
+    found = run_from_body(body(run))
+    return result_row(Statement("cd" * 32, "ef" * 32, RUN_TYPE, {}), found)
+
+
+def test_the_row_of_a_result(run):
+    shown = row(run)
+    assert (shown.id, shown.key_id, shown.at) == ("cd" * 32, "ef" * 32, AT)
+    assert shown.engine == "llama.cpp b5200, CUDA"
+    assert shown.prompt_tok_s == pytest.approx(512, rel=1e-6)
+    assert shown.generation_tok_s == pytest.approx(64, rel=1e-6)
+    assert shown.generation_spread is not None
+    assert shown.energy_per_token_j == pytest.approx(384.0 / (6 * 128))
+    assert shown.energy_source == "modelled (CPU load)"
+
+
+def test_the_row_names_a_sensor_and_leaves_out_what_is_not_there(run):
+    sensor = Energy(768.0, 1.0, None, meter(name="NVML", source=Source.SENSOR))
+    assert row(replace(run, energy=(("tg128", sensor),))).energy_source == "sensor (NVML)"
+    shown = row(bare(run))
+    assert shown.prompt_tok_s is None
+    assert shown.generation_tok_s is None
+    assert shown.energy_per_token_j is None
+    assert shown.energy_source is None
