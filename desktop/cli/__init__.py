@@ -1,0 +1,200 @@
+"""The terminal door: `gram`. Never imports Qt; each command imports what it needs when it runs."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from desktop import __version__
+from desktop.errors import GramError
+
+EXIT_ERROR = 1
+EXIT_USAGE = 2
+EXIT_STOPPED = 130
+"""As shells report Ctrl+C."""
+JSON_HELP = "Print one JSON object for programs instead of text."
+
+
+class Commands(click.Group):
+    """Turns our errors into a sentence, what to do next, and an exit status."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; a `GramError` ends it with status 1 and no traceback."""
+        try:
+            return super().invoke(ctx)
+        except GramError as e:
+            say_error(e)
+            ctx.exit(EXIT_STOPPED if e.code == "cancelled" else EXIT_ERROR)
+
+
+def _tests(
+    _context: click.Context, _option: click.Parameter, names: str | None
+) -> tuple[Any, ...] | None:
+    """`pp16,tg4` as speed tests."""
+    from desktop.records.run import SpeedTest  # noqa: PLC0415
+
+    try:
+        return tuple(SpeedTest.named(n) for n in names.split(",")) if names else None
+    except ValueError as e:
+        raise click.BadParameter("write them as pp512,tg128") from e
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="gram")
+def gram() -> None:
+    r"""Measure language models on this machine, and sign what you found.
+
+    \b
+    Start here:
+      gram machine     what this machine is
+      gram bench       measure the reference build (about a minute or two)
+      gram results     what was measured here
+    """
+
+
+@gram.command()
+@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
+def machine(*, as_json: bool) -> None:
+    """Show what this machine is, and what can read its power."""
+    from desktop.cli import show  # noqa: PLC0415
+    from desktop.paths import default_paths  # noqa: PLC0415
+    from desktop.services.facts import machine_facts  # noqa: PLC0415
+
+    _print(machine_facts(default_paths()), show.machine, as_json=as_json)
+
+
+@gram.command()
+@click.argument("build", default="reference")
+@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
+@click.option("--unsigned", is_flag=True, help="Only measure: the result is shown, not kept.")
+@click.option(
+    "--key-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Sign with the key in this file (made on first use, for your eyes only) instead of the "
+    "keychain's. For servers.",
+)
+@click.option(
+    "--allow-key-file",
+    is_flag=True,
+    help="Where there is no keychain, keep the key in a file of the data folder, and say so.",
+)
+@click.option("--wait", is_flag=True, help="If another measurement runs, wait for it.")
+@click.option(
+    "--threads", type=click.IntRange(1, 512), help="CPU threads. Default: the physical cores."
+)
+@click.option(
+    "--gpu-layers",
+    type=click.IntRange(-1, 1000),
+    default=-1,
+    show_default="all",
+    help="Layers to put on the graphics card.",
+)
+@click.option(
+    "--repetitions",
+    type=click.IntRange(1, 1000),
+    help="Exactly so many of each test. Default: until the spread is at most 2.5 %.",
+)
+@click.option("--tests", callback=_tests, hidden=True, help="Other tests, as `pp16,tg4` (tests).")
+@click.option("--fault", hidden=True, help="Ask the worker for a fault (tests).")
+def bench(as_json: bool, **options: Any) -> None:  # noqa: FBT001 - click passes by name
+    """Measure BUILD: a GGUF file, the name of a build that is here, or `reference`.
+
+    Prompt processing (pp512) and text generation (tg128) are measured as llama-bench does, and
+    repeated until the spread is small. The result is signed with this machine's key and kept.
+    Stop with Ctrl+C: nothing of a stopped run is kept.
+    """
+    from desktop.cli import run  # noqa: PLC0415
+
+    sys.exit(run.measure(as_json=as_json, **options))
+
+
+@gram.command()
+@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
+@click.option("--export", metavar="ID", help="Print the signed statement with this id.")
+def results(*, as_json: bool, export: str | None) -> None:
+    """List what was measured here, newest first."""
+    from desktop.cli import show  # noqa: PLC0415
+    from desktop.paths import default_paths  # noqa: PLC0415
+    from desktop.services.results import exported, result_rows  # noqa: PLC0415
+
+    if export:
+        click.echo(exported(default_paths(), export))
+        return
+    _print(result_rows(default_paths()), show.results, as_json=as_json)
+
+
+@gram.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
+def verify(file: Path, *, as_json: bool) -> None:
+    """Check a signed statement: FILE, or the id of a result kept here."""
+    from desktop.cli import show  # noqa: PLC0415
+    from desktop.paths import default_paths  # noqa: PLC0415
+    from desktop.services.results import verified  # noqa: PLC0415
+
+    _print(verified(default_paths(), file), show.statement, as_json=as_json)
+
+
+@gram.command()
+@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
+def builds(*, as_json: bool) -> None:
+    """List the builds that Gram has here."""
+    from desktop.cli import show  # noqa: PLC0415
+    from desktop.paths import default_paths  # noqa: PLC0415
+    from desktop.services.results import builds_here  # noqa: PLC0415
+
+    _print(builds_here(default_paths()), show.builds, as_json=as_json)
+
+
+@gram.command()
+@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
+def doctor(*, as_json: bool) -> None:
+    """Check what Gram needs: what is found, what is missing, where the log is."""
+    from desktop.cli import show  # noqa: PLC0415
+    from desktop.services.doctor import examine  # noqa: PLC0415
+
+    findings = examine()
+    _print(findings, show.findings, as_json=as_json)
+    sys.exit(EXIT_ERROR if any(f.state == "missing" for f in findings) else 0)
+
+
+@gram.command()
+@click.option("--measure", is_flag=True, help="Begin to measure the reference build at once.")
+def window(*, measure: bool) -> None:
+    """Open the window."""
+    from desktop.app import main as app  # noqa: PLC0415
+
+    sys.exit(app(["--measure"] if measure else []))
+
+
+def main(arguments: list[str]) -> int:
+    """Run `gram` with `arguments`; returns the exit status."""
+    try:
+        status = gram.main(arguments, prog_name="gram", standalone_mode=False)
+    except click.ClickException as e:
+        e.show()
+        return e.exit_code
+    except click.Abort:
+        return EXIT_STOPPED
+    except SystemExit as e:
+        return e.code if isinstance(e.code, int) else EXIT_ERROR
+    return status if isinstance(status, int) else 0
+
+
+def say_error(error: GramError) -> None:
+    """One sentence and one piece of advice on stderr."""
+    click.echo(f"gram: {error.reason.text()}", err=True)
+    if error.reason.advice():
+        click.echo(f"      {error.reason.advice()}", err=True)
+
+
+def _print(value: Any, show: Callable[[Any], None], *, as_json: bool) -> None:
+    if as_json:
+        from desktop.cli.plain import to_plain  # noqa: PLC0415
+
+        click.echo(json.dumps(to_plain(value), indent=2, ensure_ascii=False))
+    else:
+        show(value)

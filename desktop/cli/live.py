@@ -1,0 +1,88 @@
+"""The line that moves while a run goes on: a bar, the phase, tok/s, watts, time left."""
+
+from collections import deque
+from typing import Final, Self
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
+
+from desktop.records.events import AppEvent, Phase, Power, Steps
+from desktop.records.events import Progress as RunProgress
+
+REFRESHES_PER_S: Final = 2
+"""Drawing takes milliseconds of the cores that are being measured: no oftener than this."""
+WORDS: Final = {
+    Phase.PREPARING: "Preparing",
+    Phase.LOADING: "Loading the build",
+    Phase.WARMUP: "Warming up",
+    Phase.MEASURING: "Measuring",
+    Phase.SIGNING: "Signing",
+}
+_TESTS: Final = {"pp": "prompt", "tg": "generation"}
+
+
+class LiveLine:
+    """A context manager; quiet when the output is for programs or no terminal is there."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._console = Console(stderr=True)
+        self._progress = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            TextColumn("{task.percentage:>3.0f} %"),
+            TextColumn("{task.fields[live]}"),
+            console=self._console,
+            refresh_per_second=REFRESHES_PER_S,
+            transient=True,
+            disable=quiet,
+        )
+        self._task: TaskID | None = None
+        self._recent: deque[float] = deque(maxlen=64)
+        self._watts = ""
+        self._left = ""
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        self._task = self._progress.add_task(WORDS[Phase.PREPARING], total=1.0, live="")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def say(self, text: str) -> None:
+        """A line that stays, above the moving one."""
+        self._console.print(text, highlight=False)
+
+    def take(self, event: AppEvent) -> None:
+        """Show what the event changes."""
+        match event:
+            case RunProgress():
+                self._at(event)
+            case Steps(end_ns=ends, tokens_per_step=tokens) if len(ends) > 1:
+                seconds = (ends[-1] - ends[0]) / 1e9
+                self._rate = tokens * (len(ends) - 1) / seconds if seconds else 0.0
+                self._update(live=self._live())
+            case Power(sample=sample, meter=meter):
+                self._watts = f"{sample.watts_w:.0f} W {meter.source}"
+                self._update(live=self._live())
+            case _:
+                pass
+
+    _rate = 0.0
+
+    def _at(self, event: RunProgress) -> None:
+        words = WORDS[event.phase]
+        if event.test:
+            words += f" {_TESTS.get(event.test[:2], '')} ({event.test})"
+        left = event.time_left_s
+        self._left = f"about {left:.0f} s left" if left is not None else ""
+        self._update(description=words, completed=event.fraction, live=self._live())
+
+    def _live(self) -> str:
+        rate = f"{self._rate:.1f} tok/s" if self._rate else ""
+        return "  ".join(part for part in (rate, self._watts, self._left) if part)
+
+    def _update(self, **fields: object) -> None:
+        if self._task is not None:
+            self._progress.update(self._task, **fields)  # type: ignore[arg-type]

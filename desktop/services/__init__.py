@@ -1,0 +1,1 @@
+"""The long-lived parts that own threads and bring the rooms together."""

@@ -1,0 +1,122 @@
+"""`gram doctor`: what Gram needs, what is found, what is missing, and where the log is."""
+
+import importlib.util
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from desktop import __version__
+from desktop.builds.hashes import hashes_in
+from desktop.builds.reference import FILE_VARIABLE
+from desktop.builds.store import find_build
+from desktop.errors import GramError
+from desktop.identity import keychain
+from desktop.machine.screen import has_screen
+from desktop.network.ledger import Ledger
+from desktop.paths import Paths, default_paths
+from desktop.records.request import REFERENCE
+from desktop.services.facts import engine_devices, machine_facts
+
+LITTLE_DISK_BYTES: Final = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the examination."""
+
+    what: str
+    state: str
+    """`ok`, `optional` (goes without) or `missing` (Gram cannot measure or sign without)."""
+    detail: str
+    advice: str = ""
+
+
+def examine(paths: Paths | None = None) -> tuple[Finding, ...]:
+    """Look at everything; takes seconds. Never raises, never makes a key, never prompts."""
+    here = paths or default_paths()
+    return (
+        Finding("Gram", "ok", f"{__version__}, Python {platform.python_version()}"),
+        _tried("Data folder", lambda: _folder(here)),
+        _tried("Engine", lambda: _engine(here)),
+        _tried("Machine", lambda: _machine(here)),
+        _keychain(here),
+        _tried("Reference build", lambda: _reference(here)),
+        _tried("Ledger", lambda: f"{len(Ledger(here.ledger).entries())} statements kept"),
+        _window(),
+        Finding("Log", "ok", str(here.log)),
+    )
+
+
+def _tried(what: str, look: Callable[[], str]) -> Finding:
+    try:
+        return Finding(what, "ok", look())
+    except GramError as e:
+        state = "optional" if what == "Reference build" else "missing"
+        return Finding(what, state, e.reason.text(), e.reason.advice())
+    except Exception as e:  # noqa: BLE001 - a doctor tells every illness
+        return Finding(what, "missing", f"{type(e).__name__}: {e}", "Report this with the log.")
+
+
+def _folder(paths: Paths) -> str:
+    paths.ensure()
+    probe = paths.data / ".probe"
+    try:
+        probe.write_bytes(b"x")
+        probe.unlink()
+    except OSError as e:
+        raise GramError("folder_read_only", detail=e.strerror or str(e)) from e
+    free = shutil.disk_usage(paths.data).free
+    little = " (little: a build may not fit)" if free < LITTLE_DISK_BYTES else ""
+    return f"{paths.data}, {free / 1e9:.1f} GB free{little}"
+
+
+def _engine(paths: Paths) -> str:
+    found = engine_devices(paths)
+    devices = ", ".join(f"{d.name} ({d.description}, {d.kind})" for d in found.devices)
+    return f"{found.engine} {found.version}; its devices: {devices}"
+
+
+def _machine(paths: Paths) -> str:
+    facts = machine_facts(paths)
+    meter = facts.meter
+    return f"{facts.kind}; power: {meter.source} ({meter.name}). {meter.detail}".strip()
+
+
+def _keychain(paths: Paths) -> Finding:
+    status = keychain.status(os.environ)
+    if status.usable:
+        return Finding("Keychain", "ok", status.backend)
+    reason = status.reason
+    advice = reason.advice() if reason else ""
+    detail = reason.text() if reason else "not usable"
+    if paths.key_file.exists():
+        return Finding("Keychain", "optional", f"{detail} A key file is here.", advice)
+    return Finding("Keychain", "optional", detail, advice)
+
+
+def _reference(paths: Paths) -> str:
+    named = os.environ.get(FILE_VARIABLE)
+    local = find_build(named or REFERENCE, paths, hashes_in(paths))
+    return f"{local.build.name}, {local.build.size_bytes:,} bytes, checksum right"
+
+
+def _window() -> Finding:
+    """Looked for without importing it: the terminal never loads Qt."""
+    missing = list(_missing_modules())
+    if missing:
+        return Finding("Window", "optional", f"not installed: {', '.join(missing)}")
+    if not has_screen():
+        return Finding("Window", "optional", "no screen here; use the terminal")
+    return Finding("Window", "ok", "a screen and Qt are here")
+
+
+def _missing_modules() -> Iterator[str]:
+    if getattr(sys, "frozen", False):
+        return
+    for name in ("PySide6", "pyqtgraph"):
+        if importlib.util.find_spec(name) is None:
+            yield name

@@ -1,0 +1,55 @@
+"""What this machine is, its kind, what can read its power, and what the engine finds."""
+
+import logging
+from dataclasses import dataclass
+
+from desktop.bench.process import WorkerProcess
+from desktop.bench.protocol import Job
+from desktop.errors import BenchError
+from desktop.machine.detect import detect
+from desktop.paths import Paths
+from desktop.power.choose import choose_meter
+from desktop.records.energy import MeterFacts
+from desktop.records.events import Devices
+from desktop.records.machine import Machine
+from desktop.records.run import Plan
+from desktop.rules.kind import kind_label
+
+log = logging.getLogger(__name__)
+ENGINE_S = 20.0
+"""How long the engine may take to list its devices; a card's driver may need seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class MachineFacts:
+    """The machine, its kind of machine, the best meter that reads here, and the engine's list."""
+
+    machine: Machine
+    kind: str
+    meter: MeterFacts
+    engine: Devices | None
+
+
+def machine_facts(paths: Paths) -> MachineFacts:
+    """Detect; takes seconds, so never on the UI thread. Without an engine, `engine` is None."""
+    machine = detect()
+    try:
+        engine = engine_devices(paths)
+    except BenchError as e:
+        log.warning("the engine tells nothing: %s", e)
+        engine = None
+    return MachineFacts(machine, kind_label(machine), choose_meter(machine).facts, engine)
+
+
+def engine_devices(paths: Paths) -> Devices:
+    """The engine's version and device list, asked of a worker process.
+
+    Raises:
+        BenchError: the engine is missing, crashes or does not answer.
+    """
+    log_file = paths.ensure().worker_log.with_suffix(".devices.log")
+    with WorkerProcess(Job("", Plan()), log_file, silence_s=ENGINE_S) as worker:
+        for message in worker.messages():
+            if isinstance(message, Devices):
+                return message
+    raise BenchError("worker_crashed", outcome="no device list")

@@ -1,0 +1,141 @@
+"""What the worker tells, turned into events for the doors and the values of a run."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from desktop import clock
+from desktop.bench.process import WorkerProcess
+from desktop.bench.protocol import Finished, Loaded, Message, RepetitionStarted
+from desktop.machine.conditions import read_conditions
+from desktop.machine.load import LoadWindow
+from desktop.records.energy import Energy
+from desktop.records.events import (
+    Devices,
+    Phase,
+    Progress,
+    RepetitionDone,
+    RunEvent,
+    Steps,
+)
+from desktop.records.machine import Conditions
+from desktop.records.run import EngineFacts, MemoryHeld, Plan, Rate, Repetition
+from desktop.rules.rates import rate_of
+from desktop.services.curves import LiveCurves
+from desktop.services.power_watch import PowerWatch
+from desktop.services.progress import ProgressGuess
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The values of a run, before it is judged and signed."""
+
+    plan: Plan
+    engine: EngineFacts
+    repetitions: tuple[Repetition, ...]
+    rates: tuple[Rate, ...]
+    memory: MemoryHeld
+    energy: tuple[tuple[str, Energy], ...]
+    before: Conditions
+    after: Conditions
+    started_at: str
+
+
+@dataclass(slots=True)
+class Measurement:
+    """Takes one worker's messages to their end."""
+
+    plan: Plan
+    worker: WorkerProcess
+    power: PowerWatch
+    curves: LiveCurves
+    post: Callable[[RunEvent], None]
+    virtual: bool
+    """In a virtual machine; a missing battery says nothing there."""
+    _repetitions: list[Repetition] = field(default_factory=list)
+    _devices: Devices | None = None
+    _loaded: Loaded | None = None
+    _finished: Finished | None = None
+
+    def take(self) -> Measured:
+        """Read every message.
+
+        Raises:
+            BenchError: as `WorkerProcess.messages`.
+        """
+        started_at = clock.utc_text(clock.utc_now())
+        load = LoadWindow([os.getpid()])
+        before = read_conditions(virtual=self.virtual)
+        guess = ProgressGuess(self.plan)
+        self.post(Progress(Phase.LOADING, None, 0.0, None))
+        for message in self.worker.messages():
+            self._heed(message, guess)
+        pids = [os.getpid(), *([self.worker.pid] if self.worker.pid else [])]
+        after = read_conditions(load.other_percent(pids), virtual=self.virtual)
+        return self._measured(started_at, before, after)
+
+    def _heed(self, message: Message, guess: ProgressGuess) -> None:
+        match message:
+            case Devices():
+                self._devices = message
+                self.post(message)
+            case Loaded():
+                self._loaded = message
+            case Steps():
+                self.curves.add_steps(message)
+                self.post(message)
+            case Repetition():
+                self._repetition(message, guess)
+            case Finished():
+                self._finished = message
+            case RepetitionStarted():
+                pass
+
+    def _repetition(self, done: Repetition, guess: ProgressGuess) -> None:
+        self._repetitions.append(done)
+        rate = rate_of(done.test, self._repetitions)
+        self.post(RepetitionDone(done, rate))
+        self.post(guess.repetition(done, rate))
+
+    def _measured(self, started_at: str, before: Conditions, after: Conditions) -> Measured:
+        repetitions = tuple(self._repetitions)
+        tests = [t.name for t in self.plan.tests]
+        rates = tuple(r for t in tests if (r := rate_of(t, repetitions)) is not None)
+        return Measured(
+            self.plan,
+            self._engine(),
+            repetitions,
+            rates,
+            self._memory(),
+            tuple((t, e) for t in tests if (e := self._energy(t)) is not None),
+            before,
+            after,
+            started_at,
+        )
+
+    def _energy(self, test: str) -> Energy | None:
+        windows = [
+            (r.start_ns, r.end_ns) for r in self._repetitions if r.test == test and not r.warmup
+        ]
+        return self.power.energy(windows)
+
+    def _engine(self) -> EngineFacts:
+        devices, loaded, finished = self._devices, self._loaded, self._finished
+        return EngineFacts(
+            name=devices.engine if devices else "unknown",
+            version=devices.version if devices else "unknown",
+            backend=loaded.backend if loaded else "unknown",
+            devices=devices.devices if devices else (),
+            threads=self.plan.threads,
+            flash_attention=finished.flash_attention if finished else None,
+            gpu_layers=self.plan.gpu_layers,
+        )
+
+    def _memory(self) -> MemoryHeld:
+        loaded, finished = self._loaded, self._finished
+        return MemoryHeld(
+            weights_bytes=loaded.weights_bytes if loaded else None,
+            kv_cache_bytes=finished.kv_cache_bytes if finished else None,
+            compute_bytes=finished.compute_bytes if finished else None,
+            process_peak_bytes=finished.process_peak_bytes if finished else None,
+        )

@@ -1,0 +1,66 @@
+"""The power of one run: a meter for what it uses, its idle baseline, its sampler."""
+
+import threading
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Final, Self
+
+from desktop.power.choose import choose_meter
+from desktop.power.energy import energy_of, measure_idle
+from desktop.power.integrate import Window
+from desktop.power.sampler import Sampler
+from desktop.records.energy import Energy, MeterFacts, PowerSample
+from desktop.records.events import Power, RunEvent
+from desktop.records.machine import Machine
+from desktop.services.curves import LiveCurves
+
+IDLE_S: Final = 1.0
+TELL_NS: Final = 1_000_000_000
+
+
+class PowerWatch:
+    """A context manager that owns the meter and its thread."""
+
+    def __init__(
+        self,
+        machine: Machine,
+        card_names: Sequence[str],
+        curves: LiveCurves,
+        post: Callable[[RunEvent], None],
+    ) -> None:
+        self._meter = choose_meter(machine, card_names)
+        self._curves = curves
+        self._post = post
+        self._idle_w: float | None = None
+        self._sampler = Sampler(self._meter, on_sample=self._sampled)
+        self._told = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, e: BaseException | None, tb: TracebackType | None
+    ) -> None:
+        self._sampler.stop()
+        self._meter.close()
+
+    @property
+    def facts(self) -> MeterFacts:
+        """The meter's."""
+        return self._meter.facts
+
+    def start(self, stopper: threading.Event) -> None:
+        """Take the idle baseline (ends early when `stopper` is set), then begin to sample."""
+        self._idle_w = measure_idle(self._meter, IDLE_S, stopper=stopper)
+        self._sampler.start()
+
+    def energy(self, windows: Sequence[Window]) -> Energy | None:
+        """Energy of the windows; None when nothing of them was covered."""
+        return energy_of(windows, self._sampler.readings(), self._idle_w, self._meter.facts)
+
+    def _sampled(self, sample: PowerSample) -> None:
+        """On the sampler's thread. Doors pull the curve; one sample a second is posted as well."""
+        self._curves.add_power(sample)
+        if sample.at_ns - self._told >= TELL_NS:
+            self._told = sample.at_ns
+            self._post(Power(sample, self._meter.facts))

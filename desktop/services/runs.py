@@ -1,0 +1,82 @@
+"""The run thread: at most one run of this program, started and stopped from any thread."""
+
+import logging
+import threading
+from collections.abc import Callable
+
+from desktop.errors import GramError, Reason
+from desktop.records.events import RunEvent, RunFailed
+from desktop.records.request import Curves, RunRequest
+from desktop.services.session import Outside, Session
+
+log = logging.getLogger(__name__)
+JOIN_S = 5.0
+
+
+class RunService:
+    """Starts a `Session` on the run thread and tells how it ended. Posts, never blocks."""
+
+    def __init__(self, outside: Outside, post: Callable[[RunEvent], None]) -> None:
+        self._outside = outside
+        self._post = post
+        self._lock = threading.Lock()
+        self._session: Session | None = None
+        self._thread: threading.Thread | None = None
+        self._curves = Curves()
+
+    @property
+    def running(self) -> bool:
+        """Whether a run is going on."""
+        return self._thread is not None and self._thread.is_alive()
+
+    def start(self, request: RunRequest) -> None:
+        """Begin; events follow, the last is `RunFinished` or `RunFailed`. Ignored in mid-run."""
+        with self._lock:
+            if self.running:
+                return
+            session = Session(request, self._outside, self._post)
+            self._session = session
+            self._thread = threading.Thread(
+                target=self._run, args=(session,), name="run", daemon=True
+            )
+            self._thread.start()
+
+    def stop(self) -> None:
+        """End the run, if there is one, within 2 s. Nothing of it is kept."""
+        session = self._session
+        if session is not None:
+            session.cancel()
+
+    def curves(self) -> Curves:
+        """The live curves of the current run, or of the last one."""
+        session = self._session
+        return session.curves.snapshot() if session is not None else Curves()
+
+    def shutdown(self) -> None:
+        """Stop and wait until worker and thread are gone."""
+        self.stop()
+        if self._thread is not None:
+            self._thread.join(JOIN_S)
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait for the end of the run; whether it has ended."""
+        if self._thread is not None:
+            self._thread.join(timeout_s)
+        return not self.running
+
+    def _run(self, session: Session) -> None:
+        self._post(outcome_of(session))
+
+
+def outcome_of(session: Session) -> RunEvent:
+    """Run `session` to its end; every failure becomes an event."""
+    try:
+        return session.run()
+    except GramError as e:
+        log.info("run ended: %s", e.code)
+        return RunFailed(e.reason, cancelled=e.code == "cancelled")
+    except Exception as e:
+        log.exception("run failed in an unexpected way")
+        name = session.outside.paths.log.name
+        detail = f"{type(e).__name__}: {e}"
+        return RunFailed(Reason("unexpected", {"detail": detail, "log": name}))

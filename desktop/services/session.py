@@ -1,0 +1,250 @@
+"""One run from the press of the button to the kept result: brings the rooms together."""
+
+import logging
+import os
+import secrets
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from desktop import clock
+from desktop.bench.process import WorkerProcess
+from desktop.bench.protocol import Job
+from desktop.builds.download import fetch_file
+from desktop.builds.hashes import hashes_in
+from desktop.builds.header import read_header
+from desktop.builds.reference import obtain_reference
+from desktop.builds.store import find_build
+from desktop.errors import BenchError, Reason
+from desktop.estimate.memory import memory_need, shortfall
+from desktop.identity.envelope import seal
+from desktop.identity.keys import open_signer
+from desktop.identity.signer import Signer
+from desktop.machine.conditions import read_conditions
+from desktop.machine.cores import usable_cores
+from desktop.machine.detect import detect
+from desktop.network.ledger import Ledger
+from desktop.paths import Paths
+from desktop.records.build import LocalBuild
+from desktop.records.events import BuildKnown, Notice, Phase, Progress, RunEvent, RunFinished
+from desktop.records.machine import DeviceKind, Machine
+from desktop.records.request import REFERENCE, RunRequest
+from desktop.records.run import Plan, Run
+from desktop.rules.notes import notes_of
+from desktop.rules.statements import RUN_TYPE, run_payload
+from desktop.services.curves import LiveCurves
+from desktop.services.facts import engine_devices
+from desktop.services.measurement import Measured, Measurement
+from desktop.services.power_watch import PowerWatch
+from desktop.services.slow import SlowCalls
+from desktop.services.turn import kept_awake, measuring_turn
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """What a session needs from the world; built once by each door."""
+
+    paths: Paths
+    slow: SlowCalls
+    holder: str
+    """Who measures, in words for others: `the window`, `a terminal`."""
+    environment: Mapping[str, str]
+    fault: str | None = None
+    """A fault to ask of the worker (tests)."""
+
+
+class Session:
+    """One run. `run` blocks, on the run thread; `cancel` is safe from any thread."""
+
+    def __init__(
+        self, request: RunRequest, outside: Outside, post: Callable[[RunEvent], None]
+    ) -> None:
+        self.outside = outside
+        self.curves = LiveCurves(clock.now_ns())
+        self._request = request
+        self._post = post
+        self._cancelled = threading.Event()
+        self._wake = threading.Event()
+        self._worker: WorkerProcess | None = None
+
+    def cancel(self) -> None:
+        """End the run within 2 s, whatever it is doing."""
+        self._cancelled.set()
+        self._wake.set()
+        worker = self._worker
+        if worker is not None:
+            worker.cancel()
+
+    def run(self) -> RunFinished:
+        """Measure, sign, keep.
+
+        Raises:
+            GramError: why there is no result; nothing of the run is kept then.
+        """
+        paths = self.outside.paths.ensure()
+        with ExitStack() as held:
+            held.enter_context(
+                measuring_turn(
+                    paths,
+                    self.outside.holder,
+                    wait=self._request.wait,
+                    cancelled=self._cancelled.is_set,
+                    notice=self._notice,
+                )
+            )
+            held.enter_context(kept_awake())
+            return self._measure(paths)
+
+    def _measure(self, paths: Paths) -> RunFinished:
+        self._say(Phase.PREPARING)
+        # key and ledger come first: nobody should measure for minutes to learn that the result
+        # can be neither signed nor kept
+        signer = self._open_signer(paths)
+        if signer is not None:
+            Ledger(paths.ledger).check()
+        local = self._find_build(paths)
+        self._post(BuildKnown(local.build))
+        machine = self._slowly(detect)
+        self._check_memory(local, machine)
+        run = self._run_of(local, machine, self._benchmark(local, machine))
+        return self._keep(run, signer, paths)
+
+    def _open_signer(self, paths: Paths) -> Signer | None:
+        request = self._request
+        signer, reason = self._slowly(
+            lambda: open_signer(request.signing, request.key_file, paths, self.outside.environment)
+        )
+        if reason is not None:
+            self._notice(reason)
+        return signer
+
+    def _find_build(self, paths: Paths) -> LocalBuild:
+        if self._request.build != REFERENCE:
+            return find_build(self._request.build, paths, hashes_in(paths), self._fetching)
+        local, reason = obtain_reference(
+            paths,
+            environment=self.outside.environment,
+            progress=self._fetching,
+            fetch=fetch_file,
+        )
+        if reason is not None:
+            self._notice(reason)
+        return local
+
+    def _fetching(self, _done: int, _total: int) -> None:
+        """Progress of hashing and downloading; the way out of both when stopped."""
+        self._check_cancelled()
+
+    def _check_memory(self, local: LocalBuild, machine: Machine) -> None:
+        """Refuse what cannot fit before it drives the machine into swap.
+
+        Only where the processor alone would run it: cards have memory of their own.
+
+        Raises:
+            BenchError: `too_large`, with the estimate and what is free.
+        """
+        available = read_conditions().memory_available_bytes
+        if available is None or (machine.accelerators and self._request.gpu_layers):
+            return
+        need = memory_need(read_header(local.path), max(t.n_tokens for t in self._request.tests))
+        if shortfall(need, available) is not None:
+            raise BenchError(
+                "too_large",
+                name=local.build.name,
+                need_gb=f"{need.known_bytes / 1e9:.1f}",
+                free_gb=f"{available / 1e9:.1f}",
+            )
+
+    def _benchmark(self, local: LocalBuild, machine: Machine) -> Measured:
+        plan = self._plan()
+        cards = self._cards(plan)
+        with PowerWatch(machine, cards, self.curves, self._post) as power:
+            power.start(self._wake)
+            self._check_cancelled()
+            job = Job(os.fspath(local.path), plan)
+            worker = WorkerProcess(job, self.outside.paths.worker_log, self.outside.fault)
+            # known before it starts, so that a Stop at any moment reaches it
+            self._worker = worker
+            self._check_cancelled()
+            with worker:
+                return Measurement(
+                    plan,
+                    worker,
+                    power,
+                    self.curves,
+                    self._post,
+                    virtual=machine.virtual is not None,
+                ).take()
+
+    def _cards(self, plan: Plan) -> list[str]:
+        """The cards that will hold layers, by the names that the engine gives them."""
+        if plan.gpu_layers == 0:
+            return []
+        devices = self._slowly(lambda: engine_devices(self.outside.paths)).devices
+        return [d.description for d in devices if d.kind in {DeviceKind.GPU, DeviceKind.IGPU}]
+
+    def _run_of(self, local: LocalBuild, machine: Machine, measured: Measured) -> Run:
+        run = Run(
+            build=local.build,
+            machine=machine,
+            engine=measured.engine,
+            plan=measured.plan,
+            repetitions=measured.repetitions,
+            rates=measured.rates,
+            memory=measured.memory,
+            energy=measured.energy,
+            before=measured.before,
+            after=measured.after,
+            started_at=measured.started_at,
+        )
+        return replace(run, notes=notes_of(run))
+
+    def _keep(self, run: Run, signer: Signer | None, paths: Paths) -> RunFinished:
+        """Sign and keep before anybody is told that it is done."""
+        if signer is None:
+            return RunFinished(run, None, None)
+        self._say(Phase.SIGNING, 1.0)
+        now = clock.utc_text(clock.utc_now())
+        payload = run_payload(run, nonce=secrets.token_hex(16), signed_at=now)
+        envelope = seal(signer, RUN_TYPE, payload)
+        statement_id = Ledger(paths.ledger).keep(envelope, now)
+        return RunFinished(run, statement_id, signer.key_id)
+
+    def _plan(self) -> Plan:
+        request = self._request
+        plan = Plan(
+            tests=request.tests,
+            threads=request.threads or usable_cores(),
+            gpu_layers=request.gpu_layers,
+        )
+        n = request.repetitions
+        return plan if n is None else replace(plan, min_repetitions=n, max_repetitions=n)
+
+    def _slowly(self, call: Callable[[], T]) -> T:
+        """Have the slow-calls thread do it, and give up waiting when the run is stopped.
+
+        Raises:
+            GramError: what `call` raised, or `cancelled`.
+        """
+        future: Future[T] = self.outside.slow.submit(call)
+        future.add_done_callback(lambda _: self._wake.set())
+        self._wake.wait()
+        self._check_cancelled()
+        self._wake.clear()
+        return future.result()
+
+    def _check_cancelled(self) -> None:
+        if self._cancelled.is_set():
+            raise BenchError("cancelled")
+
+    def _say(self, phase: Phase, fraction: float = 0.0) -> None:
+        self._post(Progress(phase, None, fraction, None))
+
+    def _notice(self, reason: Reason) -> None:
+        self._post(Notice(reason))
