@@ -1,0 +1,20 @@
+"""The only crossing from other threads into Qt's."""
+
+from PySide6.QtCore import QObject, Signal
+
+from desktop.records.events import AppEvent
+
+
+class Bridge(QObject):
+    """Hands events of any thread to the UI thread.
+
+    Lives on the UI thread. Connect bound methods of objects that live there: Qt then queues each
+    event for that thread, whichever thread posted it.
+    """
+
+    # not named `event`: that would hide QObject.event
+    received = Signal(object)
+
+    def post(self, event: AppEvent) -> None:
+        """Deliver `event` on the UI thread; callable from any thread, returns at once."""
+        self.received.emit(event)

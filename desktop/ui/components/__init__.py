@@ -1,0 +1,35 @@
+"""The few components that every page is composed of."""
+
+from desktop.ui.components.banner import Action, Banner, Kind
+from desktop.ui.components.buttons import PrimaryButton, QuietButton, as_primary, as_stop
+from desktop.ui.components.card import Card, Facts
+from desktop.ui.components.figure import Figure
+from desktop.ui.components.layouts import column, row, scrolled
+from desktop.ui.components.progress import Progress
+from desktop.ui.components.table import Column, RowsModel, Table
+from desktop.ui.components.text import Badge, Body, Heading, Muted, Subheading
+
+__all__ = [
+    "Action",
+    "Badge",
+    "Banner",
+    "Body",
+    "Card",
+    "Column",
+    "Facts",
+    "Figure",
+    "Heading",
+    "Kind",
+    "Muted",
+    "PrimaryButton",
+    "Progress",
+    "QuietButton",
+    "RowsModel",
+    "Subheading",
+    "Table",
+    "as_primary",
+    "as_stop",
+    "column",
+    "row",
+    "scrolled",
+]

@@ -1,0 +1,130 @@
+"""A table of texts: read by row, copied with Ctrl+C."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
+
+from desktop.ui.design import Type, font
+
+_ROW_HEIGHT = 44
+_Index = QModelIndex | QPersistentModelIndex
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: its title, whether it holds numbers, whether it takes the spare width.
+
+    `width` is fixed, in device-independent pixels, and its texts wrap; without it the column is as
+    wide as its texts.
+    """
+
+    title: str
+    numeric: bool = False
+    stretch: bool = False
+    width: int | None = None
+
+
+class RowsModel(QAbstractTableModel):
+    """Rows of ready-made texts."""
+
+    def __init__(self, columns: Sequence[Column], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.columns = tuple(columns)
+        self._rows: tuple[tuple[str, ...], ...] = ()
+
+    def replace(self, rows: Sequence[Sequence[str]]) -> None:
+        """Show `rows` instead; each has one text per column."""
+        self.beginResetModel()
+        self._rows = tuple(tuple(row) for row in rows)
+        self.endResetModel()
+
+    def row(self, index: int) -> tuple[str, ...]:
+        """The texts of one row."""
+        return self._rows[index]
+
+    def rowCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's names
+        """How many rows."""
+        return 0 if parent.isValid() else len(self._rows)
+
+    def columnCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's names
+        """How many columns."""
+        return 0 if parent.isValid() else len(self.columns)
+
+    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """A cell's text, its tooltip (cells may be cut), what is said of it, its alignment."""
+        text = self._rows[index.row()][index.column()]
+        if role in {Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole}:
+            return text
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return f"{self.columns[index.column()].title}: {text}".replace("\n", " ")
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return self._alignment(index.column())
+        return None
+
+    def headerData(  # noqa: N802 - Qt's name
+        self,
+        section: int,
+        orientation: Qt.Orientation,
+        role: int = Qt.ItemDataRole.DisplayRole,
+    ) -> object:
+        """A column's title, which may have two lines; a row's number."""
+        if orientation is Qt.Orientation.Vertical:
+            return section + 1 if role == Qt.ItemDataRole.DisplayRole else None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self.columns[section].title
+        if role == Qt.ItemDataRole.FontRole:
+            return font(Type.SMALL, strong=True)
+        return self._alignment(section) if role == Qt.ItemDataRole.TextAlignmentRole else None
+
+    def _alignment(self, column: int) -> Qt.AlignmentFlag:
+        numeric = self.columns[column].numeric
+        side = Qt.AlignmentFlag.AlignRight if numeric else Qt.AlignmentFlag.AlignLeft
+        return side | Qt.AlignmentFlag.AlignVCenter
+
+
+class Table(QTableView):
+    """Selects whole rows; Ctrl+C copies the selected one, separated by tabs."""
+
+    def __init__(self, model: RowsModel, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._rows = model
+        self.setModel(model)
+        self.setAccessibleName(name)
+        self.setFont(font(Type.SMALL))
+        self.setShowGrid(False)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setTabKeyNavigation(False)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self._prepare_headers()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
+        """Copy, else what tables do."""
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy_row()
+        else:
+            super().keyPressEvent(event)
+
+    def copy_row(self) -> None:
+        """Copy the selected row's texts, separated by tabs."""
+        at = self.currentIndex()
+        if at.isValid():
+            QGuiApplication.clipboard().setText("\t".join(self._rows.row(at.row())))
+
+    def _prepare_headers(self) -> None:
+        across, down = self.horizontalHeader(), self.verticalHeader()
+        across.setHighlightSections(False)
+        across.setMinimumSectionSize(56)
+        down.hide()
+        down.setDefaultSectionSize(_ROW_HEIGHT)
+        mode = QHeaderView.ResizeMode
+        for at, column in enumerate(self._rows.columns):
+            across.setSectionResizeMode(
+                at, mode.Stretch if column.stretch else mode.ResizeToContents
+            )
+            if column.width is not None:
+                across.setSectionResizeMode(at, mode.Fixed)
+                across.resizeSection(at, column.width)

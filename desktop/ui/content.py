@@ -1,0 +1,110 @@
+"""What the window holds: the rail, the pages, the keys."""
+
+from collections.abc import Callable
+from typing import Final
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QWidget
+
+from desktop import __version__
+from desktop.records.events import AppEvent, CallFailed, ResultsKnown, RunFinished
+from desktop.ui import messages
+from desktop.ui.components import Banner, Kind, column
+from desktop.ui.contracts import Services
+from desktop.ui.design import Space
+from desktop.ui.measure_page import MeasurePage
+from desktop.ui.rail import Rail
+from desktop.ui.results_page import ResultsPage
+from desktop.ui.theme import Theme
+
+MEASURE: Final = 0
+RESULTS: Final = 1
+
+
+class Content(QWidget):
+    """Hands each event to the page it belongs to."""
+
+    quit_asked = Signal()
+
+    def __init__(self, services: Services, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("content")
+        self._services = services
+        self.measure = MeasurePage(services, theme)
+        self.results = ResultsPage()
+        self.banner = Banner((Space.XL, Space.XL, Space.XL, 0))
+        self._pages = QStackedWidget()
+        self.rail = Rail((self.tr("Measure"), self.tr("Results")), __version__)
+        self._lay_out()
+        self._add_keys()
+        self.rail.picked.connect(self.show_page)
+        self.show_page(MEASURE)
+
+    @property
+    def page(self) -> int:
+        """The number of the page that is shown."""
+        return self._pages.currentIndex()
+
+    def begin(self) -> None:
+        """Load what is slow and ask the services for what there is to show."""
+        # where Return does the main thing
+        self.measure.run.button.setFocus()
+        self.measure.live.graph.load()
+        self._services.refresh_machine()
+        self._services.refresh_results()
+
+    def end(self) -> None:
+        """Leave nothing running; the window closes."""
+        self.measure.live.end()
+        self.measure.live.graph.wait()
+
+    def show_page(self, number: int) -> None:
+        """Show `MEASURE` or `RESULTS`."""
+        self._pages.setCurrentIndex(number)
+        self.rail.show_page(number)
+
+    def measure_now(self) -> None:
+        """Show the page and start a run, unless one goes on."""
+        self.show_page(MEASURE)
+        self.measure.measure()
+
+    def handle(self, event: AppEvent) -> None:
+        """Show one event of the services, on the page it belongs to."""
+        if isinstance(event, ResultsKnown):
+            self.results.show_rows(event.rows)
+        elif isinstance(event, CallFailed):
+            self._show_failure(event)
+        else:
+            self.measure.handle(event)
+        if isinstance(event, RunFinished) and event.statement_id is not None:
+            self._services.refresh_results()
+
+    def _show_failure(self, event: CallFailed) -> None:
+        if not event.reason.code.startswith("ledger"):
+            self.measure.machine.show_failure()
+        self.banner.say(Kind.ERROR, messages.sentence(event.reason), messages.advice(event.reason))
+
+    def _lay_out(self) -> None:
+        self._pages.addWidget(self.measure)
+        self._pages.addWidget(self.results)
+        right = column(self.banner, self._pages, gap=0)
+        right.setStretch(1, 1)
+        line = QHBoxLayout(self)
+        line.setContentsMargins(0, 0, 0, 0)
+        line.setSpacing(0)
+        line.addWidget(self.rail)
+        line.addLayout(right, 1)
+
+    def _add_keys(self) -> None:
+        self._add_key(self.tr("Measure"), "Ctrl+1", lambda: self.show_page(MEASURE))
+        self._add_key(self.tr("Results"), "Ctrl+2", lambda: self.show_page(RESULTS))
+        self._add_key(self.tr("Measure this machine"), "F5", self.measure_now)
+        self._add_key(self.tr("Quit"), "Ctrl+Q", self.quit_asked.emit)
+
+    def _add_key(self, text: str, keys: str, do: Callable[[], object]) -> None:
+        action = QAction(text, self)
+        action.setShortcut(QKeySequence(keys))
+        # the signal's `checked` is not for `do`
+        action.triggered.connect(lambda _checked: do())
+        self.addAction(action)

@@ -1,0 +1,135 @@
+"""Turns codes (reasons, notes, phases) into the window's words, in the window's language."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from PySide6.QtCore import QCoreApplication
+
+from desktop.errors import CATALOGUE, Param, Reason
+from desktop.records.energy import MeterFacts, Scope, Source
+from desktop.records.events import Phase
+from desktop.records.run import Note
+
+
+def QT_TRANSLATE_NOOP(context: str, text: str) -> str:  # noqa: ARG001, N802 - lupdate looks for it
+    """Mark `text` for translation where it is only stored; Qt's own is not typed as text."""
+    return text
+
+
+REASONS: Final = "Reasons"
+"""The translation context of the catalogue's sentences."""
+_WORDS: Final = "Words"
+
+KEY_CODES: Final = frozenset({"no_keychain", "keychain_locked", "keychain_refused"})
+"""Errors after which the person may measure without the keychain."""
+
+# the catalogue's advice names terminal options; the window has buttons for the same
+_ADVICE: Final[Mapping[str, str]] = {
+    "no_keychain": QT_TRANSLATE_NOOP(
+        "Reasons",
+        "Install and unlock a keychain (GNOME Keyring, KWallet), keep the key in a file that only "
+        "you can read, or measure without signing.",
+    ),
+    "keychain_locked": QT_TRANSLATE_NOOP(
+        "Reasons", "Unlock it and measure again, or go on in one of these ways."
+    ),
+    "keychain_refused": QT_TRANSLATE_NOOP(
+        "Reasons", "Allow Gram to use it and measure again, or go on in one of these ways."
+    ),
+    "build_not_found": QT_TRANSLATE_NOOP(
+        "Reasons", "Choose the file again: it may have been moved, or its drive disconnected."
+    ),
+    "key_file_write": QT_TRANSLATE_NOOP(
+        "Reasons", "Check that you may write to the data folder and that its disk is not full."
+    ),
+}
+
+_NOTES: Final[Mapping[Note, str]] = {
+    Note.SPREAD: QT_TRANSLATE_NOOP(
+        "Words", "The repetitions differ more than wanted: the wanted spread was not reached."
+    ),
+    Note.ON_BATTERY: QT_TRANSLATE_NOOP(
+        "Words", "Measured on battery: many machines are slower then."
+    ),
+    Note.OTHER_LOAD: QT_TRANSLATE_NOOP(
+        "Words", "Other programs were busy meanwhile, which makes a machine look slower."
+    ),
+    Note.SYNTHETIC: QT_TRANSLATE_NOOP(
+        "Words",
+        "A synthetic build: random weights of the same shapes. Its speed compares, "
+        "its text means nothing.",
+    ),
+    Note.CPU_INSTEAD: QT_TRANSLATE_NOOP(
+        "Words", "Ran on the processor only, although there is a card."
+    ),
+    Note.SOFTWARE_DEVICE: QT_TRANSLATE_NOOP(
+        "Words", "The “graphics card” that ran it is software on the processor."
+    ),
+    Note.MODELLED_ENERGY: QT_TRANSLATE_NOOP(
+        "Words", "Energy is modelled, not measured by a sensor."
+    ),
+}
+
+_PHASES: Final[Mapping[Phase, str]] = {
+    Phase.PREPARING: QT_TRANSLATE_NOOP("Words", "Preparing the build"),
+    Phase.LOADING: QT_TRANSLATE_NOOP("Words", "Loading the build"),
+    Phase.WARMUP: QT_TRANSLATE_NOOP("Words", "Warming up"),
+    Phase.MEASURING: QT_TRANSLATE_NOOP("Words", "Measuring"),
+    Phase.SIGNING: QT_TRANSLATE_NOOP("Words", "Signing and keeping the result"),
+}
+_PROMPT: Final = QT_TRANSLATE_NOOP("Words", "Measuring prompt speed")
+_GENERATION: Final = QT_TRANSLATE_NOOP("Words", "Measuring generation speed")
+
+_SOURCES: Final[Mapping[Source, str]] = {
+    Source.SENSOR: QT_TRANSLATE_NOOP("Words", "sensor ({name})"),
+    Source.MODELLED: QT_TRANSLATE_NOOP("Words", "modelled ({name})"),
+}
+_SCOPES: Final[Mapping[Scope, str]] = {
+    Scope.BOARD: QT_TRANSLATE_NOOP("Words", "the card only"),
+    Scope.PACKAGE: QT_TRANSLATE_NOOP("Words", "the processor only"),
+    Scope.SYSTEM: QT_TRANSLATE_NOOP("Words", "the whole machine"),
+}
+
+
+def sentence(reason: Reason) -> str:
+    """What happened."""
+    return _fill(_translated(REASONS, CATALOGUE[reason.code].text), reason.params)
+
+
+def advice(reason: Reason) -> str:
+    """What to do next; may be empty."""
+    english = _ADVICE.get(reason.code, CATALOGUE[reason.code].advice)
+    return _fill(_translated(REASONS, english), reason.params) if english else ""
+
+
+def note(code: Note) -> str:
+    """What a run says of itself."""
+    return _translated(_WORDS, _NOTES[code])
+
+
+def phase(now: Phase, test: str | None) -> str:
+    """What a run is doing; `test` is llama-bench's name, `pp512`."""
+    if now is Phase.MEASURING and test:
+        return _translated(_WORDS, _PROMPT if test.startswith("pp") else _GENERATION)
+    return _translated(_WORDS, _PHASES[now])
+
+
+def meter(facts: MeterFacts) -> str:
+    """Whether a meter is a sensor or a model, its name, and what it covers."""
+    source = _translated(_WORDS, _SOURCES[facts.source]).format(name=facts.name)
+    return f"{source}, {_translated(_WORDS, _SCOPES[facts.scope])}"
+
+
+class _Shown(dict[str, Param]):
+    """A parameter that a reason lacks is shown as a gap: an error must never hide behind one."""
+
+    def __missing__(self, key: str) -> str:
+        return "…"
+
+
+def _fill(template: str, params: Mapping[str, Param]) -> str:
+    return template.format_map(_Shown(params))
+
+
+def _translated(context: str, english: str) -> str:
+    return QCoreApplication.translate(context, english)

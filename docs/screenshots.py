@@ -1,0 +1,177 @@
+"""Pictures of the window.
+
+    python docs/screenshots.py --design FOLDER    made-up data, to judge the design; never published
+    python docs/screenshots.py --real             a real run of the reference build, for the README
+
+A real picture says what this machine really did, so the README's pictures are made with `--real`.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+IMAGES = ROOT / "docs" / "images"
+SIZES = ((1024, 640), (1280, 800))
+REAL_SIZE = (1280, 800)
+sys.path.insert(0, str(ROOT))
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from PySide6.QtCore import QEventLoop, QTimer  # noqa: E402 - after the platform is chosen
+from PySide6.QtGui import QPixmap  # noqa: E402
+from PySide6.QtWidgets import QApplication  # noqa: E402
+
+from desktop.records.events import AppEvent, RunFailed, RunFinished  # noqa: E402
+from desktop.ui.bridge import Bridge  # noqa: E402
+from desktop.ui.content import RESULTS  # noqa: E402
+from desktop.ui.design import Scheme  # noqa: E402
+from desktop.ui.main_window import MainWindow  # noqa: E402
+from desktop.ui.theme import Theme  # noqa: E402
+
+LIVE_AFTER = 0.6
+"""The share of a run at which its picture is taken."""
+
+
+def wait_for(signal: object, seconds: float = 600.0) -> None:
+    """Run the event loop until `signal` fires.
+
+    Raises:
+        TimeoutError: it did not within `seconds`.
+    """
+    loop = QEventLoop()
+    late = QTimer(singleShot=True, interval=round(1000 * seconds))
+    late.timeout.connect(lambda: loop.exit(1))
+    signal.connect(lambda *_: loop.exit(0))  # type: ignore[attr-defined] # any bound signal
+    late.start()
+    if loop.exec():
+        raise TimeoutError("the window did not get that far")
+
+
+def picture(window: MainWindow, size: tuple[int, int]) -> QPixmap:
+    """The window at `size`, once its layout has settled."""
+    window.resize(*size)
+    for _ in range(4):
+        QApplication.processEvents()
+    return window.grab()
+
+
+def save(window: MainWindow, folder: Path, name: str, size: tuple[int, int]) -> None:
+    """Write one PNG."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}.png"
+    picture(window, size).save(str(path))
+    print(path)
+
+
+def design(app: QApplication, folder: Path) -> None:
+    """Every state, both schemes, both sizes, with made-up data."""
+    from tests.gui import demo  # noqa: PLC0415 - tests are not shipped
+
+    theme = Theme(app)
+    bridge = Bridge()
+    services = demo.FakeServices(bridge)
+    window = MainWindow(theme)
+    window.show()
+    wait_for(window.painted)
+    window.fill(services, bridge)
+    wait_for(window.content.measure.live.graph.ready)
+    for state in _states(window, services):
+        for scheme in Scheme:
+            theme.use(scheme)
+            for size in SIZES:
+                save(window, folder, f"made-up-{state}-{scheme}-{size[0]}", size)
+    window.close()
+
+
+def _states(window: MainWindow, services: object) -> Iterator[str]:
+    """Bring the window into each state and name it."""
+    from tests.gui import demo  # noqa: PLC0415 - tests are not shipped
+
+    assert isinstance(services, demo.FakeServices)  # noqa: S101
+    yield "0-empty"
+    services.post(demo.machine_known())
+    yield "1-idle"
+    window.content.measure.measure()
+    services.shown = demo.curves()
+    services.post(*demo.during())
+    window.content.measure.live.refresh()
+    yield "2-running"
+    services.post(demo.finished())
+    yield "3-result"
+    services.post(RunFailed(demo.no_keychain()))
+    yield "4-error"
+    window.content.measure.error.hide()
+    window.content.show_page(1)
+    yield "5-no-results"
+    services.post(demo.rows())
+    window.content.results.table.selectRow(1)
+    yield "6-results"
+
+
+def real(app: QApplication) -> None:
+    """Measure this machine and take the README's pictures: live, result and results.
+
+    Raises:
+        SystemExit: the run failed; says why.
+    """
+    from desktop.app import App  # noqa: PLC0415 - the composition root is the only one to compose
+
+    from desktop.paths import default_paths  # noqa: PLC0415
+
+    gram = App(app, default_paths().ensure())
+    gram.show()
+    wait_for(gram.filled)
+    window, content = gram.window, gram.window.content
+    wait_for(content.measure.live.graph.ready)
+    try:
+        measure(window, gram.bridge)
+        for scheme in Scheme:
+            gram.theme.use(scheme)
+            save(window, IMAGES, f"result-{scheme}", REAL_SIZE)
+        content.show_page(RESULTS)
+        save(window, IMAGES, f"results-{scheme}", REAL_SIZE)
+    finally:
+        window.close()
+        gram.close()
+
+
+def measure(window: MainWindow, bridge: Bridge) -> None:
+    """One run, with a picture taken while it goes on.
+
+    Raises:
+        SystemExit: the run failed; says why.
+    """
+    page, taken, ended = window.content.measure, [], QEventLoop()
+
+    def watch(event: AppEvent) -> None:
+        if getattr(event, "fraction", 0.0) >= LIVE_AFTER and not taken:
+            taken.append(event)
+            page.live.refresh()
+            save(window, IMAGES, "live-light", REAL_SIZE)
+        if isinstance(event, RunFinished | RunFailed):
+            ended.exit(0 if isinstance(event, RunFinished) else 1)
+
+    bridge.received.connect(watch)
+    page.measure()
+    if ended.exec():
+        raise SystemExit(page.error.text)
+
+
+def main() -> None:
+    """Take the pictures that the arguments ask for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--design", type=Path, metavar="FOLDER")
+    what.add_argument("--real", action="store_true")
+    arguments = parser.parse_args()
+    app = QApplication([])
+    if arguments.real:
+        real(app)
+    else:
+        design(app, arguments.design)
+
+
+if __name__ == "__main__":
+    main()
