@@ -15,26 +15,31 @@ def main() -> int:
         return worker(arguments[1:])
     if arguments[:1] == ["--first-run"]:
         return _first_run(arguments[1:])
+    if arguments[:1] == ["window"]:
+        return _window(arguments[1:])
     from desktop.cli import main as terminal  # noqa: PLC0415
 
     return terminal(arguments)
 
 
 def window() -> int:
-    """Open the window."""
+    """Open the window: the door of the windowed program."""
+    return _window(sys.argv[1:])
+
+
+def _window(arguments: list[str]) -> int:
     from desktop.app import main as app  # noqa: PLC0415
 
-    return app(sys.argv[1:])
+    return app(arguments)
 
 
 def _first_run(arguments: list[str]) -> int:
     """Detect, measure the reference build, sign, keep, show; in a window if there is a screen."""
-    from desktop.machine.screen import has_screen  # noqa: PLC0415
+    from desktop.machine.screen import screen_held  # noqa: PLC0415
 
-    if has_screen():
-        from desktop.app import main as app  # noqa: PLC0415
-
-        return app(["--measure", "--allow-key-file", *arguments])
+    with screen_held() as there:
+        if there:
+            return _window(["--measure", "--allow-key-file", *arguments])
     from desktop.cli import main as terminal  # noqa: PLC0415
 
     return terminal(["bench", "--allow-key-file", *arguments])

@@ -8,6 +8,7 @@ import argparse
 import os
 import signal
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
@@ -21,6 +22,7 @@ from desktop.ui.single_instance import SingleInstance
 from desktop.ui.theme import Theme
 
 if TYPE_CHECKING:
+    from desktop.records.request import RunRequest
     from desktop.services.app_services import AppServices
     from desktop.ui.tray import Tray
 
@@ -94,8 +96,7 @@ class App(QObject):
 
     def _do_as_asked(self) -> None:
         content = self.window.content
-        if self._options.allow_key_file:
-            content.measure.allow_key_file()
+        content.measure.use(_request(self._options))
         if self._options.measure:
             content.measure_now()
         if self._options.quit_after_paint:
@@ -107,10 +108,7 @@ def main(arguments: list[str]) -> int:
     options = _options(arguments)
     try:
         paths = default_paths().ensure()
-        _check_screen()
-        qt = QApplication([sys.argv[0]])
-        qt.setApplicationName(NAME)
-        qt.setDesktopFileName("gram")
+        qt = _qt()
         app = App(qt, paths, options)
         app.instance.claim()
     except GramError as e:
@@ -126,20 +124,41 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--measure", action="store_true")
     parser.add_argument("--allow-key-file", action="store_true")
     parser.add_argument("--quit-after-paint", action="store_true", help=argparse.SUPPRESS)
+    # for tests: a shorter measurement, a faulty worker
     parser.add_argument("--fault", help=argparse.SUPPRESS)
+    parser.add_argument("--tests", help=argparse.SUPPRESS)
+    parser.add_argument("--repetitions", type=int, help=argparse.SUPPRESS)
     return parser.parse_args(arguments)
 
 
-def _check_screen() -> None:
-    """Qt ends the whole process where it finds no screen, so it is looked for first.
+def _request(options: argparse.Namespace) -> "RunRequest":
+    """How the window measures."""
+    from desktop.records.request import RunRequest, Signing  # noqa: PLC0415 - after first paint
+    from desktop.records.run import SpeedTest  # noqa: PLC0415
+
+    signing = Signing.KEYCHAIN_OR_FILE if options.allow_key_file else Signing.KEYCHAIN
+    request = RunRequest(signing=signing, repetitions=options.repetitions)
+    if options.tests is None:
+        return request
+    return replace(request, tests=tuple(map(SpeedTest.named, options.tests.split(","))))
+
+
+def _qt() -> QApplication:
+    """Qt's application object. Qt ends the process where there is no screen: looked for first.
 
     Raises:
         GramError: `no_display`.
     """
-    from desktop.machine.screen import has_screen  # noqa: PLC0415 - Qt's own platforms need none
+    from desktop.machine.screen import screen_held  # noqa: PLC0415 - a door may, Qt cannot tell
 
-    if not has_screen() and "QT_QPA_PLATFORM" not in os.environ:
-        raise GramError("no_display", detail="neither DISPLAY nor WAYLAND_DISPLAY is set")
+    with screen_held() as there:
+        # offscreen and the like need no screen
+        if not there and os.environ.get("QT_QPA_PLATFORM", "xcb") in {"xcb", "wayland"}:
+            raise GramError("no_display", detail="no X or Wayland server answers")
+        qt = QApplication([sys.argv[0]])
+    qt.setApplicationName(NAME)
+    qt.setDesktopFileName("gram")
+    return qt
 
 
 def _say(error: GramError) -> int:

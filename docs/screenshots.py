@@ -117,7 +117,6 @@ def real(app: QApplication) -> None:
         SystemExit: the run failed; says why.
     """
     from desktop.app import App  # noqa: PLC0415 - the composition root is the only one to compose
-
     from desktop.paths import default_paths  # noqa: PLC0415
 
     gram = App(app, default_paths().ensure())

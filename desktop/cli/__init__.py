@@ -45,14 +45,15 @@ def _tests(
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="gram")
 def gram() -> None:
-    r"""Measure language models on this machine, and sign what you found.
+    """Measure language models on this machine, and sign what you found.
 
     \b
     Start here:
       gram machine     what this machine is
       gram bench       measure the reference build (about a minute or two)
       gram results     what was measured here
-    """
+      gram window      the same in a window
+    """  # noqa: D301 - click reads the backspace as: keep these lines as they are
 
 
 @gram.command()
@@ -159,15 +160,6 @@ def doctor(*, as_json: bool) -> None:
     findings = examine()
     _print(findings, show.findings, as_json=as_json)
     sys.exit(EXIT_ERROR if any(f.state == "missing" for f in findings) else 0)
-
-
-@gram.command()
-@click.option("--measure", is_flag=True, help="Begin to measure the reference build at once.")
-def window(*, measure: bool) -> None:
-    """Open the window."""
-    from desktop.app import main as app  # noqa: PLC0415
-
-    sys.exit(app(["--measure"] if measure else []))
 
 
 def main(arguments: list[str]) -> int:

@@ -53,7 +53,7 @@ class Energy:
 
     energy_j: float
     covered: float
-    """Share of the window that lies between samples, 0–1."""
+    """Share of the window that lies between samples, 0 to 1."""
     idle_w: float | None
     """The baseline before the run."""
     meter: MeterFacts

@@ -29,7 +29,7 @@ class Progress:
     phase: Phase
     test: str | None
     fraction: float
-    """Of the whole run, 0–1."""
+    """Of the whole run, 0 to 1."""
     time_left_s: float | None
 
 

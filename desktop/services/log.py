@@ -28,4 +28,8 @@ def log_to(paths: Paths) -> None:
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
     root.addHandler(handler)
     root.setLevel(logging.INFO)
+    # a full disk is told by whoever needs the disk, not by tracebacks of the log
+    logging.raiseExceptions = False
     logging.captureWarnings(capture=True)
+    # tells at length, at each run, what this system cannot do
+    logging.getLogger("wakepy").setLevel(logging.WARNING)

@@ -1,5 +1,6 @@
 """The live graph's place in the window: words first, the plot once it is loaded."""
 
+from contextlib import suppress
 from threading import Thread
 from typing import TYPE_CHECKING
 
@@ -16,28 +17,26 @@ if TYPE_CHECKING:
 
 
 class _Loader(QObject):
-    """Imports pyqtgraph on a thread that ends with the import.
+    """Imports numpy on a thread that ends with the import; pyqtgraph then costs half as much.
 
-    Half a second is too long a pause for a window that just came up. Nothing of Qt is made there.
+    Nothing of Qt is imported there: two threads in PySide6's imports at once crash the process
+    (seen once in forty starts: QtNetwork on the UI thread, pyqtgraph's Qt modules here).
     """
 
-    loaded = Signal(str)
-    """Empty, or why it failed."""
+    loaded = Signal()
 
     def begin(self) -> None:
-        self._thread = Thread(target=self._import, name="gram-import-plot")
+        self._thread = Thread(target=self._import, name="gram-import-numpy")
         self._thread.start()
 
     def join(self) -> None:
         self._thread.join()
 
     def _import(self) -> None:
-        try:
-            from desktop.ui import plot  # noqa: F401, PLC0415 - after the first paint
-        except ImportError as e:
-            self.loaded.emit(str(e))
-        else:
-            self.loaded.emit("")
+        # where it is missing, the import of the plot says so
+        with suppress(ImportError):
+            import numpy  # noqa: F401, ICN001, PLC0415 - after the first paint
+        self.loaded.emit()
 
 
 class LiveGraph(QWidget):
@@ -93,14 +92,13 @@ class LiveGraph(QWidget):
         if self._plot is not None:
             self._plot.set_colours(colours)
 
-    def _loaded(self, fault: str) -> None:
-        if self._loader is not None:
-            self._loader.join()
-        if fault:
-            self._words.setText(self.tr("The graph cannot be shown: {fault}").format(fault=fault))
+    def _loaded(self) -> None:
+        self.wait()
+        try:
+            from desktop.ui.plot import Plot  # noqa: PLC0415 - after the first paint
+        except ImportError as e:
+            self._words.setText(self.tr("The graph cannot be shown: {fault}").format(fault=e))
             return
-        from desktop.ui.plot import Plot  # noqa: PLC0415 - after the first paint
-
         self._plot = Plot(self._axis_words(), self)
         self._plot.set_colours(self._colours)
         self._stack.addWidget(self._plot)

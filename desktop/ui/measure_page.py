@@ -42,8 +42,7 @@ class MeasurePage(QWidget):
         super().__init__(parent)
         self.setObjectName("page")
         self._services = services
-        self._request = RunRequest()
-        self._signing = Signing.KEYCHAIN
+        self._base = self._request = RunRequest()
         self.running = False
         self.machine = MachineCard()
         self.build = BuildCard()
@@ -59,11 +58,11 @@ class MeasurePage(QWidget):
 
     def measure(self) -> None:
         """Measure the chosen build; nothing while a run goes on."""
-        self._start(RunRequest(build=self.build.wanted, signing=self._signing))
+        self._start(replace(self._base, build=self.build.wanted))
 
-    def allow_key_file(self) -> None:
-        """Where there is no keychain, sign with a key file, and say so."""
-        self._signing = Signing.KEYCHAIN_OR_FILE
+    def use(self, base: RunRequest) -> None:
+        """Measure as `base` says from now on, apart from the build, which is chosen here."""
+        self._base = base
 
     def stop(self) -> None:
         """End the run."""
@@ -140,7 +139,7 @@ class MeasurePage(QWidget):
 
     def _sign_with_file(self) -> None:
         # for this session: the next presses of the button sign the same way
-        self._signing = Signing.KEY_FILE
+        self._base = replace(self._base, signing=Signing.KEY_FILE)
         self._start(replace(self._request, signing=Signing.KEY_FILE))
 
     def _measure_unsigned(self) -> None:

@@ -30,10 +30,17 @@ def gram(home, reference_file):
     def run(*arguments, start=False, env=None, **options):
         command = [sys.executable, "-m", "desktop", *arguments]
         options = {
-            "env": environment | (env or {}), "text": True, "cwd": home.data,
-            "stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
+            "env": environment | (env or {}),
+            "text": True,
+            "cwd": home.data,
+            "stdout": subprocess.PIPE,
+            "stderr": subprocess.PIPE,
         } | options
-        return subprocess.Popen(command, **options) if start else subprocess.run(command, timeout=100, check=False, **options)
+        return (
+            subprocess.Popen(command, **options)
+            if start
+            else subprocess.run(command, timeout=100, check=False, **options)
+        )
 
     return run
 
@@ -43,7 +50,9 @@ def test_help_is_for_newcomers_and_loads_neither_qt_nor_engine(gram):
     assert done.returncode == 0
     assert "Start here" in done.stdout
     code = "import sys; from desktop.__main__ import main; sys.argv=['gram','--help']; main(); print(sorted(m for m in sys.modules if m.split('.')[0] in {'PySide6','llama_cpp','numpy','keyring','requests','rich'}))"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True
+    )
     assert loaded.stdout.splitlines()[-1] == "[]"
 
 

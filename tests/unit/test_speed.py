@@ -1,6 +1,7 @@
 """bench.speed: repeat until steady, with a clock and an engine that play back recorded times."""
 
 from contextlib import nullcontext
+from itertools import pairwise
 
 import pytest
 
@@ -71,7 +72,7 @@ def test_every_step_of_generation_is_kept_and_told_once():
     told = [s for s in replay.sent if isinstance(s, Steps)]
     assert sum(len(s.end_ns) - 1 for s in told) == 128 * len(done)
     ends = [s.end_ns for s in told]
-    assert all(b[0] == a[-1] for a, b in zip(ends, ends[1:], strict=False) if b[0] != a[0])
+    assert all(b[0] == a[-1] for a, b in pairwise(ends) if b[0] != a[0])
 
 
 def test_steps_are_told_at_most_every_quarter_second():

@@ -1,6 +1,5 @@
 """The window on a real X server: a real click, a tray host, and none."""
 
-import os
 import shutil
 import subprocess
 import sys
@@ -68,34 +67,6 @@ class Program:
         self.child.stdout.close()
         self.child.stderr.close()
         return status, "".join(self._errors)
-
-
-@pytest.fixture
-def screen() -> Iterator[dict[str, str]]:
-    """The environment of a fresh X server."""
-    read, write = os.pipe()
-    server = subprocess.Popen(
-        [
-            "Xvfb",
-            "-displayfd",
-            str(write),
-            "-screen",
-            "0",
-            f"{SCREEN[0]}x{SCREEN[1]}x24",
-            "-nolisten",
-            "tcp",
-        ],
-        pass_fds=[write],
-        stderr=subprocess.DEVNULL,
-    )
-    os.close(write)
-    with os.fdopen(read) as told:
-        number = told.readline().strip()
-    left_out = {"WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS", "QT_QPA_PLATFORM"}
-    env = {k: v for k, v in os.environ.items() if k not in left_out}
-    yield env | {"DISPLAY": f":{number}", "QT_QPA_PLATFORM": "xcb"}
-    server.terminate()
-    server.wait(WAIT_S)
 
 
 @pytest.fixture
