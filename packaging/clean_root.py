@@ -76,7 +76,10 @@ def _parser() -> argparse.ArgumentParser:
 def _again_unshared(argv: Sequence[str]) -> int:
     """Start this script anew where its mounts and processes end with it, however it ends."""
     unshare = ["unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child"]
-    command = [*unshare, sys.executable, __file__, *argv]
+    # The first process inside inherits all orphans; a shell takes leave of them, Python does not,
+    # and tests that wait for a killed worker to be gone would wait forever.
+    shell = ["/bin/sh", "-c", '"$@"; exit $?', "sh"]
+    command = [*unshare, *shell, sys.executable, __file__, *argv]
     env = {**os.environ, UNSHARED: "1"}
     return subprocess.run(command, env=env, check=False).returncode
 
