@@ -87,7 +87,7 @@ def package(args: Sequence[str], backend: str | None) -> int:
 def docs(args: Sequence[str], backend: str | None) -> int:
     """Take the pictures of the documentation anew, on a screen of their own."""
     env = _for_tests(backend)
-    return checks.on_screen(Environment(VENV), ["docs/screenshots.py", *args], env)
+    return checks.on_screen(Environment(VENV), ["docs/screenshots.py", *(args or ["--real"])], env)
 
 
 def soak(args: Sequence[str], backend: str | None) -> int:

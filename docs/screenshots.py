@@ -8,7 +8,10 @@ A real picture says what this machine really did, so the README's pictures are m
 
 import argparse
 import os
+import shutil
+import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,6 +27,7 @@ from PySide6.QtGui import QPixmap  # noqa: E402
 from PySide6.QtWidgets import QApplication  # noqa: E402
 
 from desktop.records.events import AppEvent, RunFailed, RunFinished  # noqa: E402
+from desktop.records.request import RunRequest, Signing  # noqa: E402
 from desktop.ui.bridge import Bridge  # noqa: E402
 from desktop.ui.content import RESULTS  # noqa: E402
 from desktop.ui.design import Scheme  # noqa: E402
@@ -124,16 +128,28 @@ def real(app: QApplication) -> None:
     wait_for(gram.filled)
     window, content = gram.window, gram.window.content
     wait_for(content.measure.live.graph.ready)
+    content.measure.use(RunRequest(signing=Signing.KEYCHAIN_OR_FILE))
     try:
         measure(window, gram.bridge)
         for scheme in Scheme:
             gram.theme.use(scheme)
             save(window, IMAGES, f"result-{scheme}", REAL_SIZE)
         content.show_page(RESULTS)
-        save(window, IMAGES, f"results-{scheme}", REAL_SIZE)
+        for scheme in Scheme:
+            gram.theme.use(scheme)
+            save(window, IMAGES, f"results-{scheme}", REAL_SIZE)
     finally:
         window.close()
         gram.close()
+
+
+def own_profile() -> None:
+    """A fresh profile with a keyring of its own, so that no picture shows this machine's paths."""
+    home = tempfile.mkdtemp()
+    os.environ |= {"GRAM_HOME": home, "HOME": home, "XDG_DATA_HOME": home, "XDG_RUNTIME_DIR": home}
+    if shutil.which("gnome-keyring-daemon") and "DBUS_SESSION_BUS_ADDRESS" in os.environ:
+        unlock = ["gnome-keyring-daemon", "--unlock", "--components=secrets"]
+        subprocess.run(unlock, input=b"pictures", check=True, stdout=subprocess.DEVNULL)
 
 
 def measure(window: MainWindow, bridge: Bridge) -> None:
@@ -165,6 +181,8 @@ def main() -> None:
     what.add_argument("--design", type=Path, metavar="FOLDER")
     what.add_argument("--real", action="store_true")
     arguments = parser.parse_args()
+    if arguments.real:
+        own_profile()
     app = QApplication([])
     if arguments.real:
         real(app)
