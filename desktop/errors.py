@@ -7,15 +7,14 @@ next.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 Param: TypeAlias = str | int | float
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
+# named tuples, no dataclasses: the window's first paint waits for this module (see ui.design)
+class Sentence(NamedTuple):
     """English templates of one code; `{name}` is replaced by the parameter of that name."""
 
     text: str
@@ -26,8 +25,15 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
     {
         # builds
         "build_not_found": Sentence(
-            "There is no file {name}.", "Check the path, or run `gram builds` to see what is here."
+            "There is no file and no build called {name}.",
+            "Check the path, or run `gram builds` to see what is here.",
         ),
+        "reference_later": Sentence(
+            "Not here yet.",
+            "It is downloaded (98 MB) when it is first measured; without a connection a synthetic "
+            "one is made.",
+        ),
+        "file_not_found": Sentence("There is no file {name}.", "Check the path."),
         "build_unreadable": Sentence(
             "The file {name} cannot be read: {detail}.",
             "Check its permissions and that its drive is connected.",
@@ -125,7 +131,8 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
         "no_keychain": Sentence(
             "This system has no keychain that Gram can use ({detail}).",
             "On a desktop, install and unlock one (GNOME Keyring, KWallet). On a server, use "
-            "`--key-file PATH` for a key kept in a file. To measure without signing: `--unsigned`.",
+            "`--allow-key-file`: the key is then kept in a file for your eyes only "
+            "(`--key-file PATH` chooses which). To measure without signing: `--unsigned`.",
         ),
         "keychain_locked": Sentence(
             "The keychain is locked.",
@@ -200,6 +207,14 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
             "There is no screen for a window here ({detail}).",
             "Use the terminal: `gram --help`.",
         ),
+        "output_full": Sentence(
+            "The output could not be written: its disk is full.",
+            "A finished result is kept all the same: `gram results` shows it.",
+        ),
+        "output_failed": Sentence(
+            "Reading or writing failed: {detail}.",
+            "Earlier results are safe. `gram doctor` looks at the folders.",
+        ),
         "unexpected": Sentence(
             "Something went wrong in Gram itself: {detail}.",
             "Earlier results are safe. The log says more: {log}.",
@@ -208,12 +223,11 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
+class Reason(NamedTuple):
     """Why something is so: a code of `CATALOGUE` with its parameters."""
 
     code: str
-    params: Mapping[str, Param] = field(default_factory=dict)
+    params: Mapping[str, Param] = MappingProxyType({})
 
     def text(self) -> str:
         """The English sentence."""
@@ -262,4 +276,11 @@ class LedgerError(GramError):
 
 
 def _fill(template: str, params: Mapping[str, Param]) -> str:
-    return template.format_map(params)
+    return template.format_map({name: visible(value) for name, value in params.items()})
+
+
+def visible(value: Param) -> Param:
+    """`value` without control characters: names and engines' words come from strangers' files."""
+    if not isinstance(value, str):
+        return value
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in value)

@@ -1,8 +1,8 @@
 """Where Gram keeps its files. `GRAM_HOME` moves everything under one folder (tests, portable)."""
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import platformdirs
 
@@ -11,8 +11,7 @@ from desktop.errors import GramError
 APP = "gram"
 
 
-@dataclass(frozen=True, slots=True)
-class Paths:
+class Paths(NamedTuple):
     """The folders of one profile. Nothing is created until `ensure`."""
 
     data: Path
@@ -70,11 +69,22 @@ class Paths:
         return self
 
 
+def _expanded(home: str) -> Path:
+    try:
+        return Path(home).expanduser().absolute()
+    except RuntimeError as e:
+        raise GramError("folder_read_only", detail=f"there is no home folder for {home}") from e
+
+
 def default_paths() -> Paths:
-    """The current user's folders, by the habits of the operating system."""
+    """The current user's folders, by the habits of the operating system.
+
+    Raises:
+        GramError: `folder_read_only` when `GRAM_HOME` names a home folder that does not exist.
+    """
     home = os.environ.get("GRAM_HOME")
     if home:
-        root = Path(home).expanduser().absolute()
+        root = _expanded(home)
         return Paths(root, root / "cache", root / "log")
     dirs = platformdirs.PlatformDirs(APP, appauthor=False)
     return Paths(dirs.user_data_path, dirs.user_cache_path, dirs.user_log_path)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from devtools import checks, system
 from devtools.engine import ensure_engine, plan
 from devtools.environment import Environment
+from devtools.launcher import write_launcher
 from devtools.lists import lock
 from devtools.locking import held
 from devtools.places import ROOT, STATE, VENV, VENV_NO_QT
@@ -22,7 +23,9 @@ def set_up(lists: Sequence[str], packages: Sequence[str], backend: str | None) -
         environment = Environment(VENV)
         environment.ensure(lists)
         ensure_engine(environment, backend)
-        return reference_env(environment)
+        reference = reference_env(environment)
+        write_launcher(reference)
+        return reference
 
 
 def _for_running() -> list[str]:

@@ -44,7 +44,7 @@ class EngineLog:
         line = text.decode(errors="replace").rstrip()
         if level >= _WARN and level != _CONTINUED and line:
             self._errors.append(line)
-            sys.stderr.write(f"{line}\n")
+            sys.stderr.write("".join(c if c.isprintable() else " " for c in line) + "\n")
             sys.stderr.flush()
         self._account(line)
 

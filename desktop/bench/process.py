@@ -52,7 +52,8 @@ class WorkerProcess:
         try:
             self._process = self._start()
         except OSError as e:
-            raise BenchError("worker_start", detail=e.strerror or str(e)) from e
+            where = f" ({Path(e.filename).name})" if isinstance(e.filename, str) else ""
+            raise BenchError("worker_start", detail=f"{e.strerror or e}{where}") from e
         self._reader = threading.Thread(target=self._read, name="worker-reader", daemon=True)
         self._reader.start()
         return self
@@ -71,6 +72,9 @@ class WorkerProcess:
         """Ask the worker to stop. Any thread, any time, any number of times."""
         self._cancelled.set()
         self._close_stdin()
+        # a worker that is stuck or stopped says nothing: whoever waits for its next line is woken
+        with contextlib.suppress(queue.Full):
+            self._lines.put_nowait(_END)
 
     def messages(self) -> Iterator[Message]:
         """Every message up to `Finished`, which is the last.
@@ -215,7 +219,8 @@ def _environment() -> dict[str, str]:
     root = str(Path(__file__).resolve().parents[2])
     inherited = os.environ.get("PYTHONPATH")
     path = root if not inherited else f"{root}{os.pathsep}{inherited}"
-    return {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+    # safe path: `-m` would look for modules in the current folder first, which may hold anything
+    return {**os.environ, "PYTHONPATH": path, "PYTHONSAFEPATH": "1", "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def _write(stdin: IO[bytes] | None, data: bytes) -> None:

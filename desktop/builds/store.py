@@ -26,15 +26,24 @@ def find_build(
     Raises:
         BuildError: `build_not_found`, or why the file cannot be used.
     """
+    return _described(locate(text, paths), hashes, progress)
+
+
+def locate(text: str, paths: Paths) -> Path:
+    """The file that `text` means, as for `find_build`, without reading it.
+
+    Raises:
+        BuildError: `build_not_found`.
+    """
     if text == REFERENCE:
-        return _described(stored_reference(paths), hashes, progress)
+        return stored_reference(paths)
     wanted = parse_name(text)
     as_path = Path(text).expanduser() if isinstance(wanted, BuildName) else wanted
     if _exists(as_path):
-        return _described(as_path, hashes, progress)
+        return as_path
     for path in _kept(paths):
         if _means(wanted, path):
-            return _described(path, hashes, progress)
+            return path
     raise BuildError("build_not_found", name=_shown(wanted))
 
 

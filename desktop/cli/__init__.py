@@ -1,6 +1,9 @@
 """The terminal door: `gram`. Never imports Qt; each command imports what it needs when it runs."""
 
+import errno
+import io
 import json
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -9,25 +12,13 @@ from typing import Any
 import click
 
 from desktop import __version__
-from desktop.errors import GramError
+from desktop.errors import GramError, Reason
 
 EXIT_ERROR = 1
 EXIT_USAGE = 2
 EXIT_STOPPED = 130
 """As shells report Ctrl+C."""
 JSON_HELP = "Print one JSON object for programs instead of text."
-
-
-class Commands(click.Group):
-    """Turns our errors into a sentence, what to do next, and an exit status."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; a `GramError` ends it with status 1 and no traceback."""
-        try:
-            return super().invoke(ctx)
-        except GramError as e:
-            say_error(e)
-            ctx.exit(EXIT_STOPPED if e.code == "cancelled" else EXIT_ERROR)
 
 
 def _tests(
@@ -42,7 +33,7 @@ def _tests(
         raise click.BadParameter("write them as pp512,tg128") from e
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="gram")
 def gram() -> None:
     """Measure language models on this machine, and sign what you found.
@@ -90,8 +81,8 @@ def machine(*, as_json: bool) -> None:
     "--gpu-layers",
     type=click.IntRange(-1, 1000),
     default=-1,
-    show_default="all",
-    help="Layers to put on the graphics card.",
+    metavar="N",
+    help="Layers to put on the graphics card; -1, the default, puts all there.",
 )
 @click.option(
     "--repetitions",
@@ -162,25 +153,65 @@ def doctor(*, as_json: bool) -> None:
     sys.exit(EXIT_ERROR if any(f.state == "missing" for f in findings) else 0)
 
 
+@gram.command(add_help_option=False, context_settings={"ignore_unknown_options": True})
+@click.argument("options", nargs=-1, type=click.UNPROCESSED)
+def window(options: tuple[str, ...]) -> None:
+    """Open the window (a program of its own: the terminal never loads Qt)."""
+    import subprocess  # noqa: PLC0415
+
+    # `desktop.__main__` opens this door itself; here for who calls `main` directly
+    command = [sys.executable, "-m", "desktop", "window", *options]
+    sys.exit(subprocess.run(command, check=False).returncode)
+
+
 def main(arguments: list[str]) -> int:
     """Run `gram` with `arguments`; returns the exit status."""
+    tolerate_poor_output()
+    try:
+        return _run(arguments)
+    except GramError as e:
+        say_error(e.reason, as_json="--json" in arguments)
+    except click.Abort:
+        return EXIT_STOPPED
+    except OSError as e:
+        # nothing is left to flush when the program ends
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
+        if not isinstance(e, BrokenPipeError):
+            said = "output_full" if e.errno == errno.ENOSPC else "output_failed"
+            say_error(Reason(said, {"detail": e.strerror or str(e)}), as_json=False)
+    return EXIT_ERROR
+
+
+def _run(arguments: list[str]) -> int:
     try:
         status = gram.main(arguments, prog_name="gram", standalone_mode=False)
+        sys.stdout.flush()
     except click.ClickException as e:
         e.show()
         return e.exit_code
-    except click.Abort:
-        return EXIT_STOPPED
     except SystemExit as e:
         return e.code if isinstance(e.code, int) else EXIT_ERROR
     return status if isinstance(status, int) else 0
 
 
-def say_error(error: GramError) -> None:
-    """One sentence and one piece of advice on stderr."""
-    click.echo(f"gram: {error.reason.text()}", err=True)
-    if error.reason.advice():
-        click.echo(f"      {error.reason.advice()}", err=True)
+def tolerate_poor_output() -> None:
+    """Where the terminal has no `·` or `—`, or there is no output at all, that is no error."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+def say_error(reason: Reason, *, as_json: bool) -> None:
+    """A sentence and what to do next on stderr; for programs an object on stdout as well."""
+    if as_json:
+        said = {"code": reason.code, "text": reason.text(), "advice": reason.advice()}
+        click.echo(json.dumps({"error": {**reason.params, **said}}, ensure_ascii=False))
+    click.echo(f"gram: {reason.text()}", err=True)
+    if reason.advice():
+        click.echo(f"      {reason.advice()}", err=True)
 
 
 def _print(value: Any, show: Callable[[Any], None], *, as_json: bool) -> None:

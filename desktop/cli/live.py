@@ -22,10 +22,12 @@ _TESTS: Final = {"pp": "prompt", "tg": "generation"}
 
 
 class LiveLine:
-    """A context manager; quiet when the output is for programs or no terminal is there."""
+    """A context manager. Without a terminal it prints a line a phase; `quiet` prints nothing."""
 
     def __init__(self, *, quiet: bool) -> None:
         self._console = Console(stderr=True)
+        self._lines = not quiet and not self._console.is_terminal
+        self._last = ""
         self._progress = Progress(
             SpinnerColumn(),
             TextColumn("{task.description}"),
@@ -35,7 +37,7 @@ class LiveLine:
             console=self._console,
             refresh_per_second=REFRESHES_PER_S,
             transient=True,
-            disable=quiet,
+            disable=quiet or self._lines,
         )
         self._task: TaskID | None = None
         self._recent: deque[float] = deque(maxlen=64)
@@ -52,7 +54,7 @@ class LiveLine:
 
     def say(self, text: str) -> None:
         """A line that stays, above the moving one."""
-        self._console.print(text, highlight=False)
+        self._console.print(text, highlight=False, markup=False, soft_wrap=True)
 
     def take(self, event: AppEvent) -> None:
         """Show what the event changes."""
@@ -75,6 +77,9 @@ class LiveLine:
         words = WORDS[event.phase]
         if event.test:
             words += f" {_TESTS.get(event.test[:2], '')} ({event.test})"
+        if self._lines and words != self._last:
+            self._last = words
+            self.say(f"{words} …")
         left = event.time_left_s
         self._left = f"about {left:.0f} s left" if left is not None else ""
         self._update(description=words, completed=event.fraction, live=self._live())

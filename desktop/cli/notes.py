@@ -7,6 +7,7 @@ from desktop.records.run import Note
 
 NOTES: Final[Mapping[Note, str]] = {
     Note.SPREAD: "The repetitions differ by more than wanted; a busy or hot machine does that.",
+    Note.FEW: "Fewer than six repetitions: too few to say how far they may be off.",
     Note.ON_BATTERY: "Measured on battery, where many machines are slower.",
     Note.OTHER_LOAD: "Other programs were busy meanwhile, so the machine looks slower than it is.",
     Note.SYNTHETIC: "A synthetic build (random weights, same shapes): its speed compares.",

@@ -4,7 +4,6 @@ import json
 import os
 import queue
 import signal
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
@@ -12,7 +11,7 @@ from typing import Final, TypedDict, Unpack
 
 import click
 
-from desktop.cli import EXIT_ERROR, EXIT_STOPPED, show
+from desktop.cli import EXIT_ERROR, EXIT_STOPPED, say_error, show
 from desktop.cli.live import LiveLine
 from desktop.cli.plain import to_plain
 from desktop.paths import default_paths
@@ -49,7 +48,7 @@ def measure(*, as_json: bool, fault: str | None, **options: Unpack[Options]) -> 
     outside = Outside(paths, SlowCalls(), "a terminal", os.environ, fault)
     services = AppServices(outside, events.put)
     try:
-        with LiveLine(quiet=as_json or not sys.stderr.isatty()) as line:
+        with LiveLine(quiet=as_json) as line:
             end = _follow(services, _request(options), events, line)
     finally:
         services.shutdown()
@@ -107,11 +106,7 @@ def _tell(end: RunFinished | RunFailed, *, as_json: bool) -> int:
         else:
             show.run_finished(end)
         return 0
-    if as_json:
-        click.echo(json.dumps({"error": {"code": end.reason.code, **end.reason.params}}))
-    click.echo(f"gram: {end.reason.text()}", err=True)
-    if end.reason.advice():
-        click.echo(f"      {end.reason.advice()}", err=True)
+    say_error(end.reason, as_json=as_json)
     return EXIT_STOPPED if end.cancelled else EXIT_ERROR
 
 

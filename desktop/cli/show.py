@@ -1,5 +1,6 @@
 """What the terminal prints: tables and short lists, for people."""
 
+import io
 from collections.abc import Iterable, Sequence
 
 from rich.console import Console
@@ -14,12 +15,14 @@ from desktop.records.events import RunFinished
 from desktop.records.machine import Device, Machine
 from desktop.records.request import ResultRow
 from desktop.records.run import Rate, Run
+from desktop.rules.rates import energy_per_token_j
 from desktop.services.doctor import Finding
 from desktop.services.facts import MachineFacts
 from desktop.services.results import Checked
 
 PIPED_WIDTH = 140
-STATES = {"ok": "[green]ok[/]", "optional": "[yellow]goes without[/]", "missing": "[red]missing[/]"}
+WHOLE_PERCENT = 98
+STATES = {"ok": "[green]ok[/]", "optional": "[yellow]optional[/]", "missing": "[red]missing[/]"}
 
 
 def machine(facts: MachineFacts) -> None:
@@ -63,7 +66,7 @@ def results(rows: Sequence[ResultRow]) -> None:
     table.add_column("signed", no_wrap=True)
     for row in rows:
         table.add_row(*(Text(cell) for cell in _result_cells(row)))
-    _console().print(table)
+    _print(table)
 
 
 def statement(checked: Checked) -> None:
@@ -91,7 +94,7 @@ def builds(found: Iterable[LocalBuild]) -> None:
         build = local.build
         cells = (build.name, build.quantization or DASH, figures.size(build.size_bytes))
         table.add_row(*(Text(c) for c in (*cells, build.sha256[:12])))
-    _console().print(table)
+    _print(table)
 
 
 def findings(found: Iterable[Finding]) -> None:
@@ -102,18 +105,24 @@ def findings(found: Iterable[Finding]) -> None:
         if finding.advice:
             text.append(f"\n{finding.advice}", style="dim")
         table.add_row(finding.what, STATES[finding.state], text)
-    _console().print(table)
+    _print(table)
 
 
-def _console() -> Console:
-    """The terminal's width; for a pipe or a file, wide enough that nothing is folded."""
+def _print(table: Table) -> None:
+    """To a terminal in its width; to a pipe or a file without folding and trailing blanks."""
     console = Console()
-    return console if console.is_terminal else Console(width=PIPED_WIDTH)
+    if console.is_terminal:
+        console.print(table)
+        return
+    wide = io.StringIO()
+    Console(width=PIPED_WIDTH, file=wide).print(table)
+    for line in wide.getvalue().splitlines():
+        console.out(line.rstrip(), highlight=False)
 
 
 def print_line(text: str) -> None:
     """One line, as it is."""
-    _console().print(text, highlight=False, markup=False)
+    Console().out(text, highlight=False)
 
 
 def _run(run: Run) -> None:
@@ -125,14 +134,15 @@ def _run(run: Run) -> None:
         *((f"{_test(r.test)} ({r.test})", _rate_line(r)) for r in run.rates),
         *((f"Energy ({test})", _energy_line(run, test)) for test, _ in run.energy),
         ("Memory held", _memory_line(run)),
-        *(("Mind", NOTES[note]) for note in run.notes),
+        *(("Note", NOTES[note]) for note in run.notes),
     )
 
 
 def _rate_line(rate: Rate) -> str:
 
     peak = figures.number(rate.peak_tok_s)
-    return f"{figures.rate(rate)}   ({rate.repetitions} repetitions, peak {peak})"
+    times = "1 repetition" if rate.repetitions == 1 else f"{rate.repetitions} repetitions"
+    return f"{figures.rate(rate)}   ({times}, peak {peak})"
 
 
 def _engine_line(run: Run) -> str:
@@ -142,11 +152,12 @@ def _engine_line(run: Run) -> str:
 
 
 def _energy_line(run: Run, test: str) -> str:
-    energy = dict(run.energy)[test]
-    tokens = sum(r.n_tokens for r in run.repetitions if r.test == test and not r.warmup)
-    per_token = figures.number(energy.energy_j / tokens / energy.covered)
-    covered = "" if energy.covered > 0.999 else f", {100 * energy.covered:.0f} % of the time"  # noqa: PLR2004
-    return f"{per_token} J/token, {figures.source(energy)}{covered}"
+    energy, per_token_j = dict(run.energy)[test], energy_per_token_j(run, test)
+    if per_token_j is None:
+        return DASH
+    percent = round(100 * energy.covered)
+    covered = "" if percent > WHOLE_PERCENT else f", from {percent} % of the time"
+    return f"{figures.number(per_token_j)} J/token, {figures.source(energy)}{covered}"
 
 
 def _memory_line(run: Run) -> str:
@@ -202,4 +213,4 @@ def _facts(*pairs: tuple[str, str]) -> None:
     for label, value in pairs:
         if label or value:
             table.add_row(label, Text(value))
-    _console().print(table)
+    _print(table)

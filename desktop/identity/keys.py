@@ -28,7 +28,8 @@ def open_signer(
 
     A file that is named (by `key_file`, else by `GRAM_KEY_FILE`) is used as named, for `KEY_FILE`
     and `KEYCHAIN_OR_FILE`. Unnamed, `KEYCHAIN_OR_FILE` takes the keychain; where there is none,
-    the default key file with the reason `using_key_file`. A locked keychain is an error there, as
+    the default key file with the reason `using_key_file`; so does `KEYCHAIN` when that file is
+    there already. A locked keychain is an error there, as
     a second key would make a second gram of this machine.
 
     Args:
@@ -53,7 +54,10 @@ def open_signer(
         case Signing.KEY_FILE:
             return files.load_or_create(named or paths.key_file), None
         case Signing.KEYCHAIN:
-            return ask(lock, environment), None
+            # a key file that was made here before is this machine's key
+            if not paths.key_file.exists():
+                return ask(lock, environment), None
+            return _keychain_or_file(ask, lock, environment, paths.key_file)
         case Signing.KEYCHAIN_OR_FILE:
             if named is not None:
                 return files.load_or_create(named), None

@@ -2,13 +2,17 @@
 
 Each call opens a connection of its own, so any thread and any process may call. Write-ahead log and
 `synchronous=FULL`: what `keep` has answered is on the disk (sqlite.org/wal.html, pragma.html).
+Reading needs neither room nor the right to write (sqlite.org/uri.html, `immutable`).
 """
 
+import os
+import re
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final, TypeVar
+from urllib.parse import quote
 
 from desktop.errors import LedgerError
 from desktop.records.statement import Envelope, LedgerEntry
@@ -19,6 +23,8 @@ APPLICATION_ID: Final = 0x4752414D
 """`GRAM` in ASCII; `file` and SQLite's tools show it."""
 BUSY_S: Final = 15.0
 _SMALLEST_PAGE_BYTES: Final = 512
+_ROOM_BYTES: Final = 131_072
+"""What `check` writes: a long statement's 64 kB, and as much again as SQLite may hold back."""
 _TABLE = """
 CREATE TABLE statements (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -29,7 +35,27 @@ CREATE TABLE statements (
 )
 """
 _COLUMNS = "SELECT id, payload_type, envelope_json, kept_at FROM statements"
-_DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+_ID_PREFIX = re.compile("[0-9a-f]{1,64}")
+_MAX_SHOWN = 80
+# not an SQLite file, or one whose table is not ours
+_DAMAGED = frozenset(
+    {
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_NOTADB,
+        sqlite3.SQLITE_ERROR,
+        sqlite3.SQLITE_MISMATCH,
+        sqlite3.SQLITE_CONSTRAINT,
+    }
+)
+# a full or read-only disk takes no file beside the ledger
+_NO_ROOM_BESIDE = frozenset(
+    {
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_READONLY,
+    }
+)
 _T = TypeVar("_T")
 
 
@@ -40,14 +66,15 @@ class Ledger:
         self._path = path
 
     def check(self) -> None:
-        """Open it for writing and change nothing but to make it when it is missing.
+        """Write a long row and take it back; change nothing but to make the file when missing.
 
         Call it before a measurement, so that a ledger that cannot keep the result is told first.
 
         Raises:
-            LedgerError: `ledger_open` (damaged), `ledger_newer`, or `ledger_write`.
+            LedgerError: `ledger_open` (damaged, not ours), `ledger_newer`, or `ledger_write` (no
+                room, read-only).
         """
-        self._do("ledger_write", _lock_and_release)
+        self._write(_rehearse)
 
     def keep(self, envelope: Envelope, kept_at: str) -> str:
         """Keep a statement; return its id once it is on the disk. The same twice is one row.
@@ -61,18 +88,18 @@ class Ledger:
         """
         found_id = statement_id(envelope.payload)
         row = (found_id, envelope.payload_type, to_json(envelope), kept_at)
-        self._do("ledger_write", lambda db: _insert(db, row))
+        self._write(lambda db: _insert(db, row))
         return found_id
 
     def entries(self) -> tuple[LedgerEntry, ...]:
         """All statements, the one that was kept last first; empty when there is no file.
 
+        A damaged row is among them, with what is left of it: verifying tells that it does not hold.
+
         Raises:
             LedgerError: `ledger_open`, `ledger_newer`.
         """
-        if self._is_missing():
-            return ()
-        return self._do("ledger_open", lambda db: _select(db, " ORDER BY number DESC", ()))
+        return self._read(" ORDER BY number DESC", ())
 
     def find(self, id_prefix: str) -> LedgerEntry:
         """The one statement whose id starts so.
@@ -81,15 +108,13 @@ class Ledger:
             LedgerError: `no_such_result`, `ambiguous_result`, `ledger_open`, `ledger_newer`.
         """
         wanted = id_prefix.strip().lower()
-        where = " WHERE substr(id, 1, ?) = ?"
-        values = (len(wanted), wanted)
         found: tuple[LedgerEntry, ...] = ()
-        if not self._is_missing():
-            found = self._do("ledger_open", lambda db: _select(db, where, values))
+        if _ID_PREFIX.fullmatch(wanted):
+            found = self._read(" WHERE substr(id, 1, ?) = ?", (len(wanted), wanted))
         if not found:
-            raise LedgerError("no_such_result", id=id_prefix)
+            raise LedgerError("no_such_result", id=_shown(id_prefix))
         if len(found) > 1:
-            raise LedgerError("ambiguous_result", id=id_prefix, count=len(found))
+            raise LedgerError("ambiguous_result", id=wanted, count=len(found))
         return found[0]
 
     def close(self) -> None:
@@ -101,29 +126,56 @@ class Ledger:
     def _log(self) -> Path:
         return self._path.with_name(f"{self._path.name}-wal")
 
-    def _do(self, code: str, work: Callable[[sqlite3.Connection], _T]) -> _T:
-        """Run `work` on a fresh connection; `code` is the error where the file is not at fault."""
-        try:
+    def _has_log(self) -> bool:
+        log = self._log()
+        return log.exists() and log.stat().st_size > 0
+
+    def _write(self, work: Callable[[sqlite3.Connection], None]) -> None:
+        with _errors("ledger_write"):
             self._check_stubs()
             with _opened(self._path) as db:
-                return work(db)
-        except sqlite3.Error as e:
-            # the extended codes carry the kind of error in their low byte
-            kind = getattr(e, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
-            raise LedgerError("ledger_open" if kind in _DAMAGED else code, detail=str(e)) from e
-        except OSError as e:
-            raise LedgerError(code, detail=(e.strerror or str(e)).lower()) from e
+                work(db)
+
+    def _read(self, rest: str, values: tuple[int | str, ...]) -> tuple[LedgerEntry, ...]:
+        with _errors("ledger_open"):
+            if self._is_missing():
+                return ()
+            self._check_stubs()
+            try:
+                return _read(self._path, "mode=rw", rest, values)
+            except sqlite3.OperationalError as e:
+                # without a log all is in the file itself, and nobody can be writing it
+                if _kind(e) not in _NO_ROOM_BESIDE or self._has_log():
+                    raise
+            return _read(self._path, "mode=ro&immutable=1", rest, values)
 
     def _check_stubs(self) -> None:
         """Refuse what SQLite would write over: a stub, and the log of a file that is gone."""
+        if self._path.is_dir():
+            raise LedgerError("ledger_open", detail=f"{self._path.name} is a folder, not a file")
         size_bytes = self._path.stat().st_size if self._path.exists() else 0
         if 0 < size_bytes < _SMALLEST_PAGE_BYTES:
             raise LedgerError("ledger_open", detail="the file is cut")
         if size_bytes:
             return
-        log = self._log()
-        if log.exists() and log.stat().st_size:
+        if self._has_log():
             raise LedgerError("ledger_open", detail=f"{self._path.name} is gone, its log is there")
+
+
+@contextmanager
+def _errors(code: str) -> Iterator[None]:
+    """Tell what SQLite and the system say; `code` is the error where the file is not at fault."""
+    try:
+        yield
+    except sqlite3.Error as e:
+        raise LedgerError("ledger_open" if _kind(e) in _DAMAGED else code, detail=str(e)) from e
+    except OSError as e:
+        raise LedgerError(code, detail=(e.strerror or str(e)).lower()) from e
+
+
+def _kind(error: sqlite3.Error) -> int:
+    """The extended codes carry the kind of error in their low byte."""
+    return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
 
 
 @contextmanager
@@ -185,9 +237,18 @@ def _transaction(db: sqlite3.Connection, begin: str) -> Iterator[None]:
         raise
 
 
-def _lock_and_release(db: sqlite3.Connection) -> None:
-    with _transaction(db, "BEGIN IMMEDIATE"):
-        pass  # the lock alone needs a file that may be written
+def _rehearse(db: sqlite3.Connection) -> None:
+    """Keep a row and take it back: shows that there is room, and that the table is ours."""
+    # with next to no cache the pages go to the disk at once and not at a commit
+    db.execute("PRAGMA cache_size = 1")
+    db.execute("PRAGMA cache_spill = 1")
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        db.execute(_COLUMNS + " LIMIT 1").fetchall()
+        _insert(db, ("check", "check", "x" * _ROOM_BYTES, "check"))
+    finally:
+        with suppress(sqlite3.Error):
+            db.execute("ROLLBACK")
 
 
 def _insert(db: sqlite3.Connection, row: tuple[str, str, str, str]) -> None:
@@ -198,10 +259,36 @@ def _insert(db: sqlite3.Connection, row: tuple[str, str, str, str]) -> None:
     )
 
 
-def _select(
-    db: sqlite3.Connection, rest: str, values: tuple[int | str, ...]
+def _read(
+    path: Path, how: str, rest: str, values: tuple[int | str, ...]
 ) -> tuple[LedgerEntry, ...]:
-    return tuple(LedgerEntry(*row) for row in db.execute(_COLUMNS + rest, values))
+    """The rows of a ledger that is not changed by it; none when the file is empty."""
+    with closing(sqlite3.connect(f"{_uri(path)}?{how}", BUSY_S, uri=True)) as db:
+        db.isolation_level = None
+        db.execute("PRAGMA query_only = ON")
+        db.text_factory = _text
+        with _transaction(db, "BEGIN"):
+            if not _is_known(db):
+                return ()
+            return tuple(
+                LedgerEntry(*map(_text, row)) for row in db.execute(_COLUMNS + rest, values)
+            )
+
+
+def _uri(path: Path) -> str:
+    """As SQLite reads it: three slashes before a drive, four before a share."""
+    text = quote(os.fsencode(path.absolute().as_posix()))
+    return f"file://{text}" if text.startswith("/") else f"file:///{text}"
+
+
+def _text(value: object) -> str:
+    """One damaged row must not hide the others, so whatever stands there becomes text."""
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def _shown(text: str) -> str:
+    """Fit for any screen: short, and without halves of surrogate pairs."""
+    return text[:_MAX_SHOWN].encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _pragma(db: sqlite3.Connection, name: str) -> int:

@@ -126,6 +126,7 @@ class Note(StrEnum):
     """What a run says of itself; travels with the result."""
 
     SPREAD = "spread_not_reached"
+    FEW = "too_few_repetitions"
     ON_BATTERY = "on_battery"
     OTHER_LOAD = "other_load"
     SYNTHETIC = "synthetic_build"

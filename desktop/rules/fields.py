@@ -11,6 +11,8 @@ from desktop.errors import StatementError
 from desktop.rules.signed_text import is_clean
 
 MAX_INTEGER = 2**63 - 1
+MAX_ITEMS = 256
+"""Of a list that has no limit of its own."""
 _E = TypeVar("_E", bound=StrEnum)
 
 
@@ -46,26 +48,28 @@ class Fields:
             raise self.bad(name, f"is not {what}")
         return value
 
-    def integer(self, name: str, low: int = 0) -> int:
-        """A whole number from `low` to 2⁶³ - 1."""
-        value = self.integer_or_none(name, low)
+    def integer(self, name: str, low: int = 0, high: int = MAX_INTEGER) -> int:
+        """A whole number from `low` to `high`."""
+        value = self.integer_or_none(name, low, high)
         return value if value is not None else self._missing(name)
 
-    def integer_or_none(self, name: str, low: int = 0) -> int | None:
+    def integer_or_none(self, name: str, low: int = 0, high: int = MAX_INTEGER) -> int | None:
         """A whole number that may be missing."""
         value = self.values.get(name)
-        return self._integer(name, value, low) if value is not None else None
+        return self._integer(name, value, low, high) if value is not None else None
 
-    def integers(self, name: str, low: int = 0) -> tuple[int, ...]:
-        """A list of whole numbers."""
-        return tuple(self._integer(name, v, low) for v in self._list(name))
+    def integers(self, name: str, high: int, most: int) -> tuple[int, ...]:
+        """A list of at most `most` whole numbers from 0 to `high`."""
+        return tuple(self._integer(name, v, 0, high) for v in self._list(name, most))
 
-    def number(self, name: str, low: float | None = 0.0) -> float:
+    def number(self, name: str, low: float | None = 0.0, high: float = MAX_INTEGER) -> float:
         """A finite number, by default not negative."""
-        value = self.number_or_none(name, low)
+        value = self.number_or_none(name, low, high)
         return value if value is not None else self._missing(name)
 
-    def number_or_none(self, name: str, low: float | None = 0.0) -> float | None:
+    def number_or_none(
+        self, name: str, low: float | None = 0.0, high: float = MAX_INTEGER
+    ) -> float | None:
         """A finite number that may be missing."""
         value = self.values.get(name)
         if value is None:
@@ -76,7 +80,7 @@ class Fields:
             or abs(value) > MAX_INTEGER
         ):
             raise self.bad(name, "is not a number")
-        if not math.isfinite(value) or (low is not None and value < low):
+        if not math.isfinite(value) or value > high or (low is not None and value < low):
             raise self.bad(name, "is out of range")
         return value
 
@@ -99,9 +103,9 @@ class Fields:
         """An object inside."""
         return self._fields(name, self.values.get(name))
 
-    def items(self, name: str) -> tuple["Fields", ...]:
-        """A list of objects."""
-        return tuple(self._fields(name, v) for v in self._list(name))
+    def items(self, name: str, most: int = MAX_ITEMS) -> tuple["Fields", ...]:
+        """A list of at most `most` objects."""
+        return tuple(self._fields(name, v) for v in self._list(name, most))
 
     def texts(self, name: str) -> tuple[str, ...]:
         """A list of texts; what is no text is left out."""
@@ -112,10 +116,12 @@ class Fields:
         detail = f"{self.where}{name} {what}"
         return StatementError("bad_envelope", name="This", detail=detail)
 
-    def _list(self, name: str) -> list[object]:
+    def _list(self, name: str, most: int = MAX_ITEMS) -> list[object]:
         value = self.values.get(name)
         if not isinstance(value, list):
             raise self.bad(name, "is not a list")
+        if len(value) > most:
+            raise self.bad(name, f"has more than {most} items")
         return value
 
     def _fields(self, name: str, value: object) -> "Fields":
@@ -123,10 +129,10 @@ class Fields:
             raise self.bad(name, "is not an object")
         return Fields(value, f"{self.where}{name}.")
 
-    def _integer(self, name: str, value: object, low: int) -> int:
+    def _integer(self, name: str, value: object, low: int, high: int) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
             raise self.bad(name, "is not a whole number")
-        if not low <= value <= MAX_INTEGER:
+        if not low <= value <= high:
             raise self.bad(name, "is out of range")
         return value
 

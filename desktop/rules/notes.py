@@ -12,7 +12,10 @@ _CARDS = {DeviceKind.GPU, DeviceKind.IGPU}
 def notes_of(run: Run) -> tuple[Note, ...]:
     """The notes that apply, in the order of the enumeration."""
     found = {
-        Note.SPREAD: any(r.spread is None or r.spread > run.plan.target_spread for r in run.rates),
+        Note.SPREAD: any(
+            r.spread is not None and r.spread > run.plan.target_spread for r in run.rates
+        ),
+        Note.FEW: any(r.spread is None for r in run.rates),
         Note.ON_BATTERY: PowerSupply.BATTERY in {run.before.power_supply, run.after.power_supply},
         Note.OTHER_LOAD: (run.after.other_load_percent or 0.0) > OTHER_LOAD_PERCENT,
         Note.SYNTHETIC: run.build.synthetic,

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from math import comb
 from statistics import median
 
-from desktop.records.run import Rate, Repetition
+from desktop.records.run import Rate, Repetition, Run
 
 CONFIDENCE = 0.95
 
@@ -39,6 +39,19 @@ def rate_of(test: str, repetitions: Iterable[Repetition]) -> Rate | None:
     if not values:
         return None
     return Rate(test, median(values), spread(values), max(values), len(values))
+
+
+def energy_per_token_j(run: Run, test: str) -> float | None:
+    """Joules per token of `test`; None when its energy is not known.
+
+    The energy of the timed repetitions, scaled up where samples did not cover all of their time,
+    ÷ their tokens.
+    """
+    energy = dict(run.energy).get(test)
+    tokens = sum(r.n_tokens for r in run.repetitions if r.test == test and not r.warmup)
+    if energy is None or not tokens or not energy.covered:
+        return None
+    return energy.energy_j / energy.covered / tokens
 
 
 def _lower_rank(n: int) -> int | None:

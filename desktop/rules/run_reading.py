@@ -14,6 +14,7 @@ from desktop.records.machine import (
     PowerSupply,
 )
 from desktop.records.run import (
+    MAX_TEST_TOKENS,
     EngineFacts,
     MemoryHeld,
     Note,
@@ -23,11 +24,19 @@ from desktop.records.run import (
     Run,
     SpeedTest,
 )
-from desktop.rules.fields import Fields
+from desktop.rules.fields import MAX_INTEGER, Fields
 from desktop.rules.rates import rate_of
 from desktop.rules.run_writing import GIB
 
 RFC3339_UTC = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
+# No honest run comes near these; within them no sum overflows and no statistic takes for ever.
+MAX_REPETITIONS = 2_000
+MAX_TOKENS = 2 * MAX_TEST_TOKENS
+MAX_NS = 10**16
+"""Nearly four months."""
+MAX_ENERGY_J = 1e12
+MIN_COVERED = 1e-16
+"""One nanosecond of `MAX_NS`."""
 
 
 def run_from_body(body: Mapping[str, object]) -> Run:
@@ -41,7 +50,7 @@ def run_from_body(body: Mapping[str, object]) -> Run:
     """
     fields = Fields(body)
     plan = _plan(fields.inner("plan"))
-    repetitions = tuple(_repetition(r) for r in fields.items("repetitions"))
+    repetitions = _repetitions(fields)
     return Run(
         build=_build(fields.inner("build")),
         machine=_machine(fields.inner("machine")),
@@ -50,7 +59,7 @@ def run_from_body(body: Mapping[str, object]) -> Run:
         repetitions=repetitions,
         rates=_rates(plan, repetitions),
         memory=_memory(fields.inner("memory")),
-        energy=tuple((e.text("test"), _energy(e)) for e in fields.items("energy")),
+        energy=_energies(fields, {r.test for r in repetitions if not r.warmup}),
         before=_conditions(fields.inner("before")),
         after=_conditions(fields.inner("after")),
         started_at=fields.matching("started_at", RFC3339_UTC, "a time in UTC"),
@@ -132,9 +141,7 @@ def _device(device: Fields) -> Device:
 
 def _plan(plan: Fields) -> Plan:
     return Plan(
-        tests=tuple(
-            SpeedTest(t.integer("n_prompt"), t.integer("n_gen")) for t in plan.items("tests")
-        ),
+        tests=tuple(_test(t) for t in plan.items("tests")),
         threads=plan.integer("threads", 1),
         n_batch=plan.integer("n_batch", 1),
         n_ubatch=plan.integer("n_ubatch", 1),
@@ -148,15 +155,32 @@ def _plan(plan: Fields) -> Plan:
     )
 
 
+def _test(test: Fields) -> SpeedTest:
+    found = SpeedTest(
+        test.integer("n_prompt", 0, MAX_TEST_TOKENS), test.integer("n_gen", 0, MAX_TEST_TOKENS)
+    )
+    if not found.n_tokens:
+        raise test.bad("n_gen", "leaves a test without tokens")
+    return found
+
+
+def _repetitions(fields: Fields) -> tuple[Repetition, ...]:
+    found = tuple(_repetition(r) for r in fields.items("repetitions", MAX_REPETITIONS))
+    if not found:
+        raise fields.bad("repetitions", "is empty")
+    return found
+
+
 def _repetition(repetition: Fields) -> Repetition:
-    start_ns = repetition.integer("start_ns")
+    start_ns = repetition.integer("start_ns", 0, MAX_NS)
+    n_tokens = repetition.integer("n_tokens", 1, MAX_TOKENS)
     return Repetition(
         test=repetition.text("test"),
         warmup=repetition.flag("warmup"),
         start_ns=start_ns,
-        end_ns=start_ns + repetition.integer("duration_ns", 1),
-        n_tokens=repetition.integer("n_tokens", 1),
-        step_ns=repetition.integers("step_ns"),
+        end_ns=start_ns + repetition.integer("duration_ns", 1, MAX_NS),
+        n_tokens=n_tokens,
+        step_ns=repetition.integers("step_ns", MAX_NS, n_tokens),
     )
 
 
@@ -169,10 +193,23 @@ def _memory(memory: Fields) -> MemoryHeld:
     )
 
 
+def _energies(fields: Fields, timed: set[str]) -> tuple[tuple[str, Energy], ...]:
+    """By test; one for each at most, and none for a test that was not timed."""
+    left = set(timed)
+    found = []
+    for energy in fields.items("energy"):
+        test = energy.text("test")
+        if test not in left:
+            raise energy.bad("test", "is there twice, or has no timed repetition")
+        left.remove(test)
+        found.append((test, _energy(energy)))
+    return tuple(found)
+
+
 def _energy(energy: Fields) -> Energy:
     return Energy(
-        energy_j=energy.number("energy_j"),
-        covered=energy.number("covered"),
+        energy_j=energy.number("energy_j", 0.0, MAX_ENERGY_J),
+        covered=energy.number("covered", MIN_COVERED, 1.0),
         idle_w=energy.number_or_none("idle_w"),
         meter=_meter(energy.inner("meter")),
     )
@@ -200,5 +237,5 @@ def _conditions(conditions: Fields) -> Conditions:
 
 
 def _bytes(fields: Fields, name: str) -> int | None:
-    gib = fields.integer_or_none(name, 1)
+    gib = fields.integer_or_none(name, 1, MAX_INTEGER // GIB)
     return gib * GIB if gib is not None else None

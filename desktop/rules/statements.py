@@ -7,6 +7,7 @@ from desktop.records.energy import Energy
 from desktop.records.request import ResultRow
 from desktop.records.run import PROTOCOL_VERSION, Rate, Run, SpeedTest
 from desktop.records.statement import Statement
+from desktop.rules.rates import energy_per_token_j
 from desktop.rules.run_reading import RFC3339_UTC, run_from_body
 from desktop.rules.run_writing import run_fields
 from desktop.rules.strict_json import dump_canonical, parse_object
@@ -66,7 +67,7 @@ def result_row(statement: Statement, run: Run) -> ResultRow:
         prompt_spread=prompt.spread if prompt else None,
         generation_tok_s=generation.median_tok_s if generation else None,
         generation_spread=generation.spread if generation else None,
-        energy_per_token_j=_per_token(run, generation, energy),
+        energy_per_token_j=energy_per_token_j(run, generation.test) if generation else None,
         energy_source=f"{energy.meter.source.value} ({energy.meter.name})" if energy else None,
     )
 
@@ -91,11 +92,3 @@ def _is_pure(test: SpeedTest, *, generation: bool) -> bool:
 
 def _energy(run: Run, rate: Rate | None) -> Energy | None:
     return next((e for test, e in run.energy if rate and test == rate.test), None)
-
-
-def _per_token(run: Run, rate: Rate | None, energy: Energy | None) -> float | None:
-    """J for each generated token: the energy of the timed repetitions ÷ their tokens."""
-    if rate is None or energy is None:
-        return None
-    tokens = sum(r.n_tokens for r in run.repetitions if r.test == rate.test and not r.warmup)
-    return energy.energy_j / tokens if tokens else None

@@ -8,14 +8,16 @@ import json
 import math
 
 MAX_DEPTH = 32
+MAX_DIGITS = 400
+"""Of a whole number; far more than any field takes, and below the limit of Python's own reader."""
 
 
 def parse_object(text: str) -> dict[str, object]:
     """The object that `text` holds.
 
     Raises:
-        ValueError: not JSON, not an object, a key twice, NaN or infinity, a lone surrogate, or
-            nested deeper than `MAX_DEPTH`. The message is English and fit for people.
+        ValueError: not JSON, not an object, a key twice, NaN or infinity, a whole number of more
+            than `MAX_DIGITS` digits, a lone surrogate, or nested deeper than `MAX_DEPTH`. The message is English and fit for people.
     """
     try:
         value: object = json.loads(
@@ -23,6 +25,7 @@ def parse_object(text: str) -> dict[str, object]:
             object_pairs_hook=_without_duplicates,
             parse_constant=_refuse_constant,
             parse_float=_finite,
+            parse_int=_short,
         )
     except RecursionError as e:
         raise ValueError(f"it is nested deeper than {MAX_DEPTH}") from e
@@ -62,6 +65,12 @@ def _finite(text: str) -> float:
     if not math.isfinite(value):
         raise ValueError(f"the number {text[:24]} is too large")
     return value
+
+
+def _short(text: str) -> int:
+    if len(text.lstrip("-")) > MAX_DIGITS:
+        raise ValueError(f"a whole number in it has more than {MAX_DIGITS} digits")
+    return int(text)
 
 
 def _check_depth(value: object) -> None:

@@ -11,7 +11,7 @@ from typing import Final
 
 from desktop import __version__
 from desktop.builds.hashes import hashes_in
-from desktop.builds.reference import FILE_VARIABLE
+from desktop.builds.reference import FILE_VARIABLE, stored_reference
 from desktop.builds.store import find_build
 from desktop.errors import GramError
 from desktop.identity import keychain
@@ -45,7 +45,7 @@ def examine(paths: Paths | None = None) -> tuple[Finding, ...]:
         _tried("Machine", lambda: _machine(here)),
         _keychain(here),
         _tried("Reference build", lambda: _reference(here)),
-        _tried("Ledger", lambda: f"{len(Ledger(here.ledger).entries())} statements kept"),
+        _tried("Ledger", lambda: f"statements kept: {len(Ledger(here.ledger).entries())}"),
         _window(),
         Finding("Log", "ok", str(here.log)),
     )
@@ -100,6 +100,8 @@ def _keychain(paths: Paths) -> Finding:
 
 def _reference(paths: Paths) -> str:
     named = os.environ.get(FILE_VARIABLE)
+    if not named and not stored_reference(paths).exists():
+        raise GramError("reference_later")
     local = find_build(named or REFERENCE, paths, hashes_in(paths))
     return f"{local.build.name}, {local.build.size_bytes:,} bytes, checksum right"
 

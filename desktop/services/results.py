@@ -1,11 +1,14 @@
 """Own results read back from the ledger, and statements checked."""
 
 import logging
+import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from desktop.builds.hashes import hashes_in
-from desktop.builds.store import list_builds
+from desktop.builds.reference import FILE_VARIABLE, reference
+from desktop.builds.store import find_build, list_builds
 from desktop.errors import GramError, StatementError
 from desktop.identity.envelope import verify
 from desktop.network.ledger import Ledger
@@ -14,10 +17,11 @@ from desktop.records.build import LocalBuild
 from desktop.records.request import ResultRow
 from desktop.records.run import Run
 from desktop.records.statement import Statement
-from desktop.rules.dsse import from_json
+from desktop.rules.dsse import MAX_BYTES, from_json
 from desktop.rules.statements import RUN_TYPE, result_row, run_from_body
 
 log = logging.getLogger(__name__)
+_ID = re.compile("[0-9a-f]{1,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,18 +68,41 @@ def verified(paths: Paths, file_or_id: Path) -> Checked:
         StatementError: it does not hold, or is no statement.
         LedgerError: there is neither such a file nor such a result.
     """
-    if file_or_id.is_file():
-        try:
-            text = file_or_id.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as e:
-            raise StatementError("bad_envelope", name=file_or_id.name, detail=str(e)) from e
-        return _checked(text, file_or_id.name)
+    if _is_file(file_or_id):
+        return _checked(_text(file_or_id), file_or_id.name)
+    if not _ID.fullmatch(str(file_or_id)):
+        raise StatementError("file_not_found", name=file_or_id.name or str(file_or_id))
     return _checked(exported(paths, str(file_or_id)), str(file_or_id))
 
 
 def builds_here(paths: Paths) -> tuple[LocalBuild, ...]:
-    """The builds that Gram has here."""
-    return list_builds(paths, hashes_in(paths))
+    """The builds that Gram has here, and the reference build where the environment names it."""
+    hashes = hashes_in(paths)
+    found = list_builds(paths, hashes)
+    named = os.environ.get(FILE_VARIABLE)
+    if not named or any(b.build.sha256 == reference().sha256 for b in found):
+        return found
+    return (*found, find_build(named, paths, hashes))
+
+
+def _is_file(path: Path) -> bool:
+    """Whether it is one; a name that the system does not take is none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _text(path: Path) -> str:
+    """The file's text, no more of it than a statement may have."""
+    try:
+        with path.open("rb") as file:
+            return file.read(MAX_BYTES + 1).decode("utf-8")
+    except OSError as e:
+        detail = e.strerror or "it cannot be read"
+        raise StatementError("bad_envelope", name=path.name, detail=detail) from e
+    except UnicodeDecodeError as e:
+        raise StatementError("bad_envelope", name=path.name, detail="it is not UTF-8") from e
 
 
 def _checked(text: str, name: str) -> Checked:

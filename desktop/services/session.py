@@ -17,7 +17,7 @@ from desktop.builds.download import fetch_file
 from desktop.builds.hashes import hashes_in
 from desktop.builds.header import read_header
 from desktop.builds.reference import obtain_reference
-from desktop.builds.store import find_build
+from desktop.builds.store import find_build, locate
 from desktop.errors import BenchError, Reason
 from desktop.estimate.memory import memory_need, shortfall
 from desktop.identity.envelope import seal
@@ -103,6 +103,9 @@ class Session:
 
     def _measure(self, paths: Paths) -> RunFinished:
         self._say(Phase.PREPARING)
+        if self._request.build != REFERENCE:
+            # a file that is no build is told before a keychain asks for a password
+            read_header(locate(self._request.build, paths))
         # key and ledger come first: nobody should measure for minutes to learn that the result
         # can be neither signed nor kept
         signer = self._open_signer(paths)
@@ -112,6 +115,7 @@ class Session:
         self._post(BuildKnown(local.build))
         machine = self._slowly(detect)
         self._check_memory(local, machine)
+        log.info("measuring %s", local.build.name)
         run = self._run_of(local, machine, self._benchmark(local, machine))
         return self._keep(run, signer, paths)
 
@@ -214,6 +218,7 @@ class Session:
         payload = run_payload(run, nonce=secrets.token_hex(16), signed_at=now)
         envelope = seal(signer, RUN_TYPE, payload)
         statement_id = Ledger(paths.ledger).keep(envelope, now)
+        log.info("kept %s", statement_id)
         return RunFinished(run, statement_id, signer.key_id)
 
     def _plan(self) -> Plan:

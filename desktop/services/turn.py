@@ -1,13 +1,13 @@
 """One measurement at a time on a machine, whoever starts it, and no sleep while it runs."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
 from filelock import FileLock, Timeout
 
-from desktop.errors import BenchError, Reason
+from desktop.errors import BenchError, GramError, Reason
 from desktop.paths import Paths
 
 POLL_S: Final = 0.2
@@ -36,14 +36,16 @@ def measuring_turn(
     """
     lock = FileLock(paths.measure_lock)
     try:
-        lock.acquire(timeout=0)
+        _acquire(lock, 0)
     except Timeout:
         if not wait:
             raise BenchError("busy", holder=_holder(paths)) from None
         notice(Reason("waiting", {"holder": _holder(paths)}))
         _wait(lock, cancelled)
     try:
-        _name_file(paths).write_text(holder, encoding="utf-8")
+        # only for the words that others see
+        with suppress(OSError):
+            _name_file(paths).write_text(holder, encoding="utf-8")
         yield
     finally:
         lock.release()
@@ -61,18 +63,34 @@ def kept_awake() -> Iterator[bool]:
 def _wait(lock: FileLock, cancelled: Callable[[], bool]) -> None:
     while not cancelled():
         try:
-            lock.acquire(timeout=POLL_S, poll_interval=POLL_S)
+            _acquire(lock, POLL_S)
         except Timeout:
             continue
         return
     raise BenchError("cancelled")
 
 
+def _acquire(lock: FileLock, timeout_s: float) -> None:
+    """Take the lock.
+
+    Raises:
+        Timeout: another one holds it.
+        GramError: `folder_read_only` when the folder takes no file: read-only, or the disk is full.
+    """
+    try:
+        lock.acquire(timeout=timeout_s, poll_interval=POLL_S)
+    except Timeout:
+        raise
+    except OSError as e:
+        raise GramError("folder_read_only", detail=e.strerror or str(e)) from e
+
+
 def _holder(paths: Paths) -> str:
     try:
-        return _name_file(paths).read_text(encoding="utf-8")[:40] or "another program"
+        said = _name_file(paths).read_text(encoding="utf-8", errors="replace")[:40]
     except OSError:
-        return "another program"
+        said = ""
+    return said or "another program"
 
 
 def _name_file(paths: Paths) -> Path:

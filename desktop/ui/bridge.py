@@ -1,8 +1,12 @@
 """The only crossing from other threads into Qt's."""
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QObject, Signal
 
-from desktop.records.events import AppEvent
+if TYPE_CHECKING:
+    # the records take 20 ms to import, and the first paint needs none of them
+    from desktop.records.events import AppEvent
 
 
 class Bridge(QObject):
@@ -15,6 +19,6 @@ class Bridge(QObject):
     # not named `event`: that would hide QObject.event
     received = Signal(object)
 
-    def post(self, event: AppEvent) -> None:
+    def post(self, event: "AppEvent") -> None:
         """Deliver `event` on the UI thread; callable from any thread, returns at once."""
         self.received.emit(event)

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from desktop.records.build import Build
 from desktop.records.request import REFERENCE
+from desktop.rules.titles import build_title
 from desktop.ui import format as fmt
 from desktop.ui.components import Badge, Card, Facts, Muted, QuietButton
 from desktop.ui.design import Space
@@ -55,7 +56,7 @@ class BuildCard(Card):
 
     def show_build(self, build: Build) -> None:
         """Show what the run found in the build."""
-        self.title.setText(fmt.breakable(build.model_name or build.name))
+        self.title.setText(fmt.breakable(build_title(build)))
         self._badge.setVisible(build.synthetic)
         self.words.hide()
         self.facts.show()

@@ -3,9 +3,8 @@
 Components and pages take every measure and colour from here, so that one look holds everywhere.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from PySide6.QtGui import QColor, QFont, QFontInfo, QGuiApplication, QPalette
 
@@ -70,8 +69,9 @@ class Scheme(StrEnum):
     DARK = "dark"
 
 
-@dataclass(frozen=True, slots=True)
-class Colours:
+# a named tuple, as in errors and paths: making a dataclass takes a millisecond and importing the
+# module three, which the first paint would wait for
+class Colours(NamedTuple):
     """One scheme's colours as `#rrggbb`. Text on its ground is at least 4.5:1 (`TEXT_PAIRS`)."""
 
     window: str
@@ -203,7 +203,7 @@ def _system_px() -> int:
 
 
 def _colour_names() -> tuple[str, ...]:
-    return tuple(Colours.__dataclass_fields__)
+    return Colours._fields
 
 
 def _roles(c: Colours) -> dict[QPalette.ColorRole, str]:

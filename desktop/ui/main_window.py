@@ -6,14 +6,15 @@ first paint shows the frame only; nothing that it does not need is imported here
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QPaintEvent
-from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QMainWindow, QWidget
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QMainWindow, QWidget
 
 from desktop.ui.design import Size
 from desktop.ui.theme import Theme
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QCloseEvent, QPaintEvent
+
     from desktop.errors import Reason
     from desktop.ui.bridge import Bridge
     from desktop.ui.content import Content
@@ -56,6 +57,7 @@ class MainWindow(QMainWindow):
         from desktop.ui.content import Content  # noqa: PLC0415 - after the first paint
 
         self._services = services
+        self._theme.complete()
         self._content = Content(services, self._theme)
         self.setWindowIcon(icons.icon(icons.APP))
         self.setCentralWidget(self._content)
@@ -69,16 +71,23 @@ class MainWindow(QMainWindow):
         from desktop.ui import messages  # noqa: PLC0415 - after the first paint
 
         parts = (messages.sentence(reason), messages.advice(reason))
-        self._words.setText("\n\n".join(part for part in parts if part))
+        from PySide6.QtWidgets import QLabel  # noqa: PLC0415 - not before the first paint
+
+        words = QLabel("\n\n".join(part for part in parts if part))
+        words.setWordWrap(True)
+        words.setMargin(Size.RAIL)
+        self.setCentralWidget(words)
 
     def come_to_front(self) -> None:
         """Show the window above others, also when it was minimized."""
+        from PySide6.QtCore import Qt  # noqa: PLC0415 - not before the first paint
+
         self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
         self.show()
         self.raise_()
         self.activateWindow()
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+    def paintEvent(self, event: "QPaintEvent") -> None:  # noqa: N802 - Qt's name
         """Notice the first paint: what is slow starts after it."""
         super().paintEvent(event)
         if not self._was_painted:
@@ -86,7 +95,7 @@ class MainWindow(QMainWindow):
             # after this paint has reached the screen
             QTimer.singleShot(0, self.painted.emit)
 
-    def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802 - Qt's name
+    def closeEvent(self, event: "QCloseEvent") -> None:  # noqa: N802 - Qt's name
         """Stop a run; the program ends with its last window."""
         if self._services is not None and self._services.running:
             self._services.stop()
@@ -95,19 +104,15 @@ class MainWindow(QMainWindow):
         super().closeEvent(event)
 
     def _frame(self) -> QWidget:
-        """The rail's place and one word, until the window is filled."""
+        """The rail's place until the window is filled; words would load fonts, 8 ms."""
         content, rail = QWidget(), QFrame()
         content.setObjectName("content")
         rail.setObjectName("rail")
         rail.setFixedWidth(Size.RAIL)
-        self._words = QLabel(self.tr("Starting …"))
-        self._words.setProperty("role", "muted")
-        self._words.setWordWrap(True)
-        self._words.setAlignment(Qt.AlignmentFlag.AlignCenter)
         line = QHBoxLayout(content)
         line.setContentsMargins(0, 0, 0, 0)
         line.addWidget(rail)
-        line.addWidget(self._words, 1)
+        line.addStretch(1)
         return content
 
     def _fit_screen(self) -> None:

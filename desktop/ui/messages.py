@@ -48,6 +48,9 @@ _NOTES: Final[Mapping[Note, str]] = {
     Note.SPREAD: QT_TRANSLATE_NOOP(
         "Words", "The repetitions differ more than wanted: the wanted spread was not reached."
     ),
+    Note.FEW: QT_TRANSLATE_NOOP(
+        "Words", "Fewer than six repetitions: too few to say how far they may be off."
+    ),
     Note.ON_BATTERY: QT_TRANSLATE_NOOP(
         "Words", "Measured on battery: many machines are slower then."
     ),

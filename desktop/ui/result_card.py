@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QWidget
 
 from desktop.records.events import RunFinished
 from desktop.records.run import Rate
+from desktop.rules.titles import build_title
 from desktop.ui import format as fmt
 from desktop.ui import messages
 from desktop.ui import result_words as words
@@ -42,7 +43,7 @@ class ResultCard(Card):
     def show_result(self, event: RunFinished) -> None:
         """Show the run and whether it is signed."""
         run = event.run
-        self.title.setText(fmt.breakable(run.build.model_name or run.build.name))
+        self.title.setText(fmt.breakable(build_title(run.build)))
         self._show_signature(event)
         self._show_rate(self.generation, words.generation(run))
         self._show_rate(self.prompt, words.prompt(run))

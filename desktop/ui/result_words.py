@@ -4,6 +4,7 @@ from PySide6.QtCore import QCoreApplication
 
 from desktop.records.energy import Energy
 from desktop.records.run import MemoryHeld, Rate, Run
+from desktop.rules.rates import energy_per_token_j
 from desktop.ui import format as fmt
 from desktop.ui import messages
 
@@ -64,8 +65,8 @@ def energy_per_token(run: Run) -> tuple[float, Energy] | None:
     energy = dict(run.energy).get(rate.test) if rate else None
     if rate is None or energy is None:
         return None
-    tokens = sum(r.n_tokens for r in run.repetitions if r.test == rate.test and not r.warmup)
-    return (energy.energy_j / tokens, energy) if tokens else None
+    per_token_j = energy_per_token_j(run, rate.test)
+    return None if per_token_j is None else (per_token_j, energy)
 
 
 def energy_source(energy: Energy) -> str:

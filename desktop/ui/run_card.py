@@ -41,7 +41,11 @@ class RunCard(Card):
         """Nothing is running; `finished` says that a result is there."""
         self._running = False
         self.title.setText(self.tr("Measured") if finished else self.tr("Ready to measure"))
-        self.words.setText(self.tr("Takes a minute or two. Leave the machine alone meanwhile."))
+        self.words.setText(
+            self.tr("The result is below and in Results.")
+            if finished
+            else self.tr("Takes a minute or two. Leave the machine alone meanwhile.")
+        )
         self._show_button(self.tr("Measure this machine"), enabled=True)
         self.words.show()
         self.progress.hide()

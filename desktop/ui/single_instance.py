@@ -1,6 +1,5 @@
 """One window per profile: a second start brings the first to the front and ends."""
 
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -31,7 +30,7 @@ class SingleInstance(QObject):
         self._lock = QLockFile(str(folder / "window.lock"))
         # held for as long as the window lives; Qt still finds out when its holder has died
         self._lock.setStaleLockTime(0)
-        self._name = f"gram-{sha256(str(folder).encode()).hexdigest()[:16]}"
+        self._folder = folder
         self._server: QLocalServer | None = None
 
     def claim(self) -> None:
@@ -53,11 +52,17 @@ class SingleInstance(QObject):
         from PySide6.QtNetwork import QLocalServer  # noqa: PLC0415 - after the first paint
 
         # a crashed window leaves its socket behind
-        QLocalServer.removeServer(self._name)
+        QLocalServer.removeServer(self._name())
         self._server = QLocalServer(self)
         self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
         self._server.newConnection.connect(self._answer)
-        self._server.listen(self._name)
+        self._server.listen(self._name())
+
+    def _name(self) -> str:
+        """The socket's: one a profile, short, and no path in it."""
+        from hashlib import sha256  # noqa: PLC0415 - not before the first paint
+
+        return f"gram-{sha256(str(self._folder).encode()).hexdigest()[:16]}"
 
     def release(self) -> None:
         """Let the next start be the one."""
@@ -72,7 +77,7 @@ class SingleInstance(QObject):
         deadline = QDeadlineTimer(_WAIT_MS)
         while not deadline.hasExpired():
             socket = QLocalSocket()
-            socket.connectToServer(self._name)
+            socket.connectToServer(self._name())
             if socket.waitForConnected(_WAIT_MS):
                 socket.write(_SHOW)
                 socket.waitForBytesWritten(_WAIT_MS)

@@ -43,7 +43,7 @@ def test_focus_ring_is_visible(scheme, ground):
 @pytest.mark.parametrize("scheme", Scheme)
 def test_style_rules_use_the_schemes_colours_only(qapp, scheme):
     used = set(re.findall(r"#[0-9a-f]{6}\b", design.stylesheet(scheme)))
-    assert used <= {getattr(COLOURS[scheme], name) for name in Colours.__dataclass_fields__}
+    assert used <= {getattr(COLOURS[scheme], name) for name in Colours._fields}
 
 
 def test_palette_is_the_schemes(qapp):

@@ -410,3 +410,17 @@ def test_local_folders_of_settings_are_found_and_moved(
 
 def test_an_address_is_no_local_path(clean_root: ModuleType) -> None:
     assert clean_root.local_paths(["ftp://somewhere/tmp", "a/tmp"]) == []
+
+
+def test_the_launcher_starts_this_clone_and_names_the_reference_build():
+    from pathlib import PurePosixPath
+
+    from devtools.launcher import launcher_text
+
+    root, python = PurePosixPath("/a b/gram"), PurePosixPath("/a b/gram/.venv/bin/python")
+    text = launcher_text(python, root, {"GRAM_REFERENCE_FILE": "/c d/r.gguf"}, windows=False)
+    assert text.startswith("#!/bin/sh\n")
+    assert "PYTHONPATH='/a b/gram'" in text
+    assert "exec '/a b/gram/.venv/bin/python' -m desktop \"$@\"" in text
+    windows = launcher_text(python, root, {"GRAM_REFERENCE_FILE": "r"}, windows=True)
+    assert '@if not defined GRAM_REFERENCE_FILE set "GRAM_REFERENCE_FILE=r"\r\n' in windows

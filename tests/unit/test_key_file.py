@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -179,7 +178,7 @@ def keychain_saying(code, **params):
 
 
 def test_unsigned_opens_nothing(paths):
-    missing = replace(paths, data=paths.data / "never")
+    missing = paths._replace(data=paths.data / "never")
     assert open_signer(Signing.UNSIGNED, None, missing, {}) == (None, None)
     assert not missing.data.exists()
 
@@ -199,7 +198,15 @@ def test_without_a_keychain_the_default_file_is_used_and_said(paths):
     assert reason.code == "using_key_file"
     assert str(paths.key_file) in reason.text()
     assert "\n" not in reason.text()
+
+
+def test_without_a_keychain_the_file_that_is_there_is_this_machines_key(paths):
+    ask = keychain_saying("no_keychain", detail="none")
     refused("no_keychain", open_signer, Signing.KEYCHAIN, None, paths, {}, from_keychain=ask)
+    key = load_or_create(paths.key_file)
+    signer, reason = open_signer(Signing.KEYCHAIN, None, paths, {}, from_keychain=ask)
+    assert signer == key
+    assert reason.code == "using_key_file"
 
 
 @pytest.mark.parametrize("code", ["keychain_locked", "keychain_refused"])

@@ -157,3 +157,27 @@ def test_outcomes_in_words():
     assert outcome(3) == "exit status 3"
     assert outcome(-signal.SIGABRT) == "signal SIGABRT"
     assert outcome(-200) == "signal 200"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals as on POSIX")
+def test_a_worker_that_the_system_stopped_is_ended_all_the_same(worker):
+    """SIGSTOP, a dead network drive: it neither speaks nor hears."""
+    with pytest.raises(BenchError) as e:
+        with worker("hang") as process:
+            for message in process.messages():
+                if isinstance(message, Loaded):
+                    os.kill(process.pid, signal.SIGSTOP)
+                    asked = time.monotonic()
+                    process.cancel()
+        assert process  # the block above always raises
+    assert e.value.code == "cancelled"
+    assert time.monotonic() - asked < 2
+    assert not psutil.pid_exists(process.pid)
+
+
+def test_the_worker_runs_nothing_of_the_current_folder(worker, tmp_path, monkeypatch):
+    (tmp_path / "json.py").write_text("raise SystemExit(9)", encoding="utf-8")
+    (tmp_path / "desktop").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with worker() as process:
+        assert isinstance(list(process.messages())[-1], Finished)
