@@ -37,7 +37,7 @@ def launcher_text(
         lines = "".join(f'@if not defined {k} set "{k}={v}"\r\n' for k, v in reference.items())
         return _WINDOWS.format(root=root, reference=lines, python=python)
     quoted = {k: shlex.quote(v) for k, v in reference.items()}
-    lines = "".join(f'export {k}="${{{k}:-"{v}"}}"\n' for k, v in quoted.items())
+    lines = "".join(f'[ -n "${k}" ] || export {k}={v}\n' for k, v in quoted.items())
     return _SHELL.format(
         python=shlex.quote(str(python)), root=shlex.quote(str(root)), reference=lines
     )
