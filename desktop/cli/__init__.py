@@ -86,7 +86,8 @@ def machine(*, as_json: bool) -> None:
 )
 @click.option(
     "--repetitions",
-    type=click.IntRange(1, 1000),
+    # a statement holds at most 2,000 repetitions of all tests together
+    type=click.IntRange(1, 500),
     help="Exactly so many of each test. Default: until the spread is at most 2.5 %.",
 )
 @click.option("--tests", callback=_tests, hidden=True, help="Other tests, as `pp16,tg4` (tests).")

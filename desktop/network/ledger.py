@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 from urllib.parse import quote
 
 from desktop.errors import LedgerError
@@ -56,7 +56,6 @@ _NO_ROOM_BESIDE = frozenset(
         sqlite3.SQLITE_READONLY,
     }
 )
-_T = TypeVar("_T")
 
 
 class Ledger:

@@ -17,7 +17,8 @@ def parse_object(text: str) -> dict[str, object]:
 
     Raises:
         ValueError: not JSON, not an object, a key twice, NaN or infinity, a whole number of more
-            than `MAX_DIGITS` digits, a lone surrogate, or nested deeper than `MAX_DEPTH`. The message is English and fit for people.
+            than `MAX_DIGITS` digits, a lone surrogate, or nested deeper than `MAX_DEPTH`. The
+            message is English and fit for people.
     """
     try:
         value: object = json.loads(

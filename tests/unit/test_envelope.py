@@ -155,7 +155,8 @@ def test_every_signature_must_fit(envelope):
         ('{"a":1}'.encode("utf-16"), "UTF-8"),
         (b"\xef\xbb\xbf{}", "JSON"),
         (b'{"a":"' + b"x" * 1_000_000 + b'"}', "longer"),
-        (b'{"a":' + b"9" * 5000 + b"}", "digits"),
+        (b'{"a":' + b"9" * 5000 + b"}", "more than 400 digits"),
+        (b'{"a":[-' + b"9" * 100_000 + b"]}", "more than 400 digits"),
     ],
 )
 def test_payloads_that_two_readers_could_read_differently_are_refused(signer, payload, word):

@@ -7,11 +7,11 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from contextlib import closing
+from contextlib import closing, contextmanager
 
 import pytest
 
-from desktop.errors import LedgerError
+from desktop.errors import LedgerError, StatementError
 from desktop.network.ledger import APPLICATION_ID, FORMAT, Ledger
 from desktop.records.statement import Envelope
 from desktop.rules.dsse import from_json, statement_id
@@ -95,10 +95,18 @@ def test_a_prefix_finds_one_or_says_why_not(ledger):
     ids = [ledger.keep(envelope(n), AT) for n in range(40)]
     assert ledger.find(ids[7][:16]).id == ids[7]
     assert ledger.find(f" {ids[7].upper()[:16]} ").id == ids[7]
-    assert "40 results" in refused("ambiguous_result", ledger.find, "")
-    refused("no_such_result", ledger.find, "%")
-    refused("no_such_result", ledger.find, "zz")
+    common = next(c for c in "0123456789abcdef" if sum(i.startswith(c) for i in ids) > 1)
+    assert "results" in refused("ambiguous_result", ledger.find, common)
     assert len(ledger.entries()) == 40
+
+
+@pytest.mark.parametrize(
+    "wanted", ["", " ", "%", "zz", "\udcff", "a\x00", "٣", "a" * 65, "x" * 9999]
+)
+def test_what_is_no_id_finds_nothing(ledger, wanted):
+    ledger.keep(envelope(1), AT)
+    said = refused("no_such_result", ledger.find, wanted)
+    assert len(said.encode("utf-8")) < 400
 
 
 def test_a_newer_format_is_left_alone(ledger, path):
@@ -268,3 +276,147 @@ def test_a_ledger_of_format_one_is_read_for_ever(ledger, path):
     sql(path, "PRAGMA application_id = 1196573005")
     [entry] = ledger.entries()
     assert (entry.id, entry.envelope_json, entry.kept_at) == ("abc", "{}", "then")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("CAST(x'7b22ff227d' AS TEXT)", '{"\ufffd"}'),
+        ("7", "7"),
+        ("x'fe41'", "\ufffdA"),
+        ("1.5", "1.5"),
+    ],
+)
+def test_one_damaged_row_hides_no_other(ledger, path, value, text):
+    ids = [ledger.keep(envelope(n), AT) for n in range(3)]
+    # a column of type TEXT turns numbers to text unless the table is written below it
+    sql(path, "PRAGMA writable_schema = ON",
+        "UPDATE sqlite_master SET sql = replace(sql, 'envelope_json TEXT', 'envelope_json BLOB')")  # fmt: skip
+    sql(path, f"UPDATE statements SET envelope_json = {value} WHERE id = '{ids[1]}'")  # noqa: S608
+    newest, damaged, oldest = ledger.entries()
+    assert (newest.id, damaged.id, oldest.id) == (ids[2], ids[1], ids[0])
+    assert damaged.envelope_json == text == ledger.find(ids[1]).envelope_json
+    assert from_json(oldest.envelope_json, "f") == envelope(0)
+    with pytest.raises(StatementError) as caught:
+        from_json(damaged.envelope_json, "f")
+    assert caught.value.code == "bad_envelope"
+
+
+MARKS = (f"PRAGMA application_id = {APPLICATION_ID}", f"PRAGMA user_version = {FORMAT}")
+OURS = "number INTEGER PRIMARY KEY, id TEXT UNIQUE, payload_type TEXT, kept_at TEXT"
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        "number INTEGER PRIMARY KEY, id TEXT",
+        "number INTEGER PRIMARY KEY, id TEXT, payload_type TEXT, envelope_json TEXT, kept_at TEXT",
+        f"{OURS}, envelope_json TEXT, more TEXT NOT NULL",
+        f"{OURS}, envelope_json INT CHECK (envelope_json < 3)",
+    ],
+)
+def test_other_columns_are_told_before_a_measurement(ledger, path, columns):
+    sql(path, f"CREATE TABLE statements ({columns})", *MARKS)
+    refused("ledger_open", ledger.check)
+    refused("ledger_open", ledger.keep, envelope(1), AT)
+
+
+def test_a_ledger_without_its_table_is_told(ledger, path):
+    sql(path, "CREATE TABLE other (x)", *MARKS)
+    refused("ledger_open", ledger.check)
+    refused("ledger_open", ledger.entries)
+
+
+def test_a_folder_in_the_ledgers_place_is_told(ledger, path):
+    path.mkdir()
+    for call in (ledger.check, ledger.entries, lambda: ledger.keep(envelope(1), AT)):
+        assert "is a folder" in refused("ledger_open", call)
+
+
+def test_check_leaves_rows_and_numbers_as_they_are(ledger, path):
+    first = ledger.keep(envelope(1), AT)
+    size_bytes = path.stat().st_size
+    for _ in range(3):
+        ledger.check()
+    assert [e.id for e in ledger.entries()] == [first]
+    assert path.stat().st_size == size_bytes
+    ledger.keep(envelope(2), AT)
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("SELECT max(number) FROM statements").fetchone() == (2,)
+
+
+def test_reading_changes_no_byte_and_leaves_no_file(ledger, path):
+    found_id = ledger.keep(envelope(1), AT)
+    sql(path, "PRAGMA journal_mode = DELETE")
+    before = digest(path.parent)
+    assert ledger.find(found_id).id == found_id
+    assert digest(path.parent) == before
+
+
+def test_names_that_a_uri_would_bend_are_read(tmp_path):
+    path = tmp_path / "a%41 b#c" / "x&mode=memory.sqlite"
+    path.parent.mkdir()
+    found_id = Ledger(path).keep(envelope(1), AT)
+    assert [e.id for e in Ledger(path).entries()] == [found_id]
+    assert [p.name for p in path.parent.iterdir()] == [path.name]
+
+
+@contextmanager
+def disk(folder, size_kb):
+    """A file system of that size; only root on Linux can make one."""
+    if sys.platform != "linux" or os.geteuid() != 0:
+        pytest.skip("mounting needs root on Linux")
+    if mounted("-t", "tmpfs", "-o", f"size={size_kb}k", "tmpfs", str(folder)):
+        pytest.skip("no tmpfs can be mounted here")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+def mounted(*arguments):
+    return subprocess.run(["mount", *arguments], capture_output=True, check=False).returncode
+
+
+def fill(folder, left_kb=0):
+    free_bytes = shutil.disk_usage(folder).free - left_kb * 1024
+    (folder / "ballast").write_bytes(bytes(free_bytes))
+    assert shutil.disk_usage(folder).free == left_kb * 1024
+
+
+@pytest.mark.parametrize("left_kb", [0, 40, 64])
+def test_a_disk_without_room_is_told_before_a_measurement(tmp_path, left_kb):
+    with disk(tmp_path, 1024) as folder:
+        ledger = Ledger(folder / "ledger.sqlite")
+        ledger.keep(envelope(1), AT)
+        ledger.check()
+        fill(folder, left_kb)
+        refused("ledger_write", ledger.check)
+        (folder / "ballast").unlink()
+        ledger.check()
+        assert len(ledger.entries()) == 1
+
+
+def test_a_full_disk_can_be_read(tmp_path):
+    with disk(tmp_path, 1024) as folder:
+        ledger = Ledger(folder / "ledger.sqlite")
+        ids = [ledger.keep(envelope(n), AT) for n in range(3)]
+        fill(folder)
+        assert [e.id for e in ledger.entries()] == ids[::-1]
+        assert ledger.find(ids[0]).id == ids[0]
+
+
+@pytest.mark.parametrize("log", [None, b""])
+def test_a_read_only_disk_can_be_read_and_not_written(tmp_path, log):
+    with disk(tmp_path, 1024) as folder:
+        ledger = Ledger(folder / "ledger.sqlite")
+        found_id = ledger.keep(envelope(1), AT)
+        if log is not None:
+            (folder / "ledger.sqlite-wal").write_bytes(log)
+        assert mounted("-o", "remount,ro", str(folder)) == 0
+        before = digest(folder)
+        assert [e.id for e in ledger.entries()] == [found_id]
+        assert ledger.find(found_id[:8]).id == found_id
+        refused("ledger_write", ledger.check)
+        refused("ledger_write", ledger.keep, envelope(2), AT)
+        assert digest(folder) == before

@@ -177,7 +177,7 @@ def bare(run):
         machine=Machine("Linux", "6.1", "riscv64", Cpu(None, None, None), None),
         engine=replace(run.engine, devices=(), flash_attention=None),
         memory=MemoryHeld(None, None, None, None),
-        repetitions=(),
+        repetitions=(Repetition("pp512", True, 0, 10**9, 512),),
         energy=(),
         before=nothing,
         after=nothing,
@@ -306,10 +306,44 @@ def test_what_others_send_is_checked_field_by_field(run):
         ("build.name", "x" * 257), ("build.name", "a\x1b[2J"), ("build.sha256", "AB" * 32),
         ("engine.devices.0.kind", "quantum"), ("energy.0.meter.source", "guess"),
         ("before.power_supply", "sun"), ("started_at", "2026"), ("machine.ram_gib", 0),
+        ("repetitions", []), ("energy.0.covered", 0), ("energy.0.covered", -0.5),
+        ("energy.0.covered", 1.01), ("energy.0.covered", float("nan")), ("energy.0.covered", 5e-324),
+        ("energy.0.energy_j", -1), ("energy.0.energy_j", float("inf")), ("energy.0.energy_j", 1e13),
+        ("energy.0.test", "tg64"), ("energy.0.test", "tg128.x"), ("repetitions.0.n_tokens", 2**40),
+        ("repetitions.0.duration_ns", 2**62), ("repetitions.0.start_ns", 2**62),
+        ("repetitions.3.step_ns", [1] * 513), ("repetitions.3.step_ns", [2**62]),
+        ("plan.tests.0.n_prompt", 2**40), ("plan.tests", [{"n_prompt": 1, "n_gen": 0}] * 257),
+        ("machine.ram_gib", 2**62),
     ):  # fmt: skip
         message = refused("bad_envelope", run_from_body, change(path, value))
         assert path.split(".")[-1] in message
     refused("bad_envelope", run_from_body, {})
+
+
+def test_energy_needs_a_timed_repetition_of_its_test_and_is_there_once(run):
+    sent = body(run)
+    hostile = [
+        {**sent, "repetitions": [r for r in sent["repetitions"] if r["warmup"]]},
+        {**sent, "repetitions": []},
+        {**sent, "energy": [*sent["energy"], sent["energy"][0]]},
+    ]
+    for each in hostile:
+        refused("bad_envelope", run_from_body, each)
+
+
+def test_repetitions_are_limited_in_number(run):
+    sent = body(run)
+    one = {**sent["repetitions"][1], "step_ns": []}
+    most = {**sent, "energy": [], "repetitions": [one] * 2_000}
+    assert run_from_body(most).rates[0].repetitions == 2_000
+    most["repetitions"] = [one] * 2_001
+    assert "repetitions" in refused("bad_envelope", run_from_body, most)
+
+
+def test_a_test_without_tokens_is_refused(run):
+    sent = body(run)
+    sent["plan"]["tests"][0] = {"n_prompt": 0, "n_gen": 0}
+    assert "without tokens" in refused("bad_envelope", run_from_body, sent)
 
 
 def test_a_later_minor_version_can_still_be_read(run):

@@ -16,7 +16,7 @@ from desktop.network.ledger import Ledger
 
 ROOT = Path(__file__).parents[2]
 SHORT = ("--tests", "pp16,tg4", "--repetitions", "1")
-LONG = ("--tests", "pp16,tg4", "--repetitions", "900")
+LONG = ("--tests", "pp16,tg4", "--repetitions", "500")
 WAIT_S = 40
 
 pytestmark = [
