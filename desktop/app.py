@@ -65,7 +65,11 @@ class App(QObject):
         self.instance.release()
 
     def _fill(self) -> None:
-        self.services = self._make_services()
+        try:
+            self.services = self._make_services()
+        except GramError as e:
+            self.window.show_fault(e.reason)
+            return
         self.window.fill(self.services, self.bridge)
         self.instance.listen()
         self._add_tray()

@@ -155,8 +155,7 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
             "Name a place that you may write to with `--key-file PATH`.",
         ),
         "using_key_file": Sentence(
-            "There is no keychain here: the key is kept in the file {name}, "
-            "which only you can read.",
+            "The key is kept in the file {name}, which only you can read, and not in a keychain.",
             "Keep a copy of it in a safe place: who has it can sign as this machine.",
         ),
         # statements and the ledger
@@ -199,10 +198,6 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
             "{count} results here have ids that start with {id}.", "Give more of the id."
         ),
         # settings and doors
-        "settings_broken": Sentence(
-            "The settings file could not be read and was set aside as {name}.",
-            "Gram runs with its defaults; your old file is kept.",
-        ),
         "no_display": Sentence(
             "There is no screen for a window here ({detail}).",
             "Use the terminal: `gram --help`.",

@@ -56,7 +56,7 @@ def run(args: Sequence[str], backend: str | None) -> int:  # noqa: RET503 - see 
     """Start the program; it takes this process's place where the system can do that."""
     env = set_up(["app"], _for_running(), backend)
     argv = [str(Environment(VENV).python), "-m", "desktop", "--first-run", *args]
-    whole = {**os.environ, **env, "PYTHONPATH": _with_root()}
+    whole = {**os.environ, **env, "PYTHONPATH": _with_root(), "PYTHONSAFEPATH": "1"}
     if sys.platform == "win32":  # there exec would hand the terminal back at once
         return subprocess.run(argv, env=whole, check=False).returncode
     sys.stdout.flush()

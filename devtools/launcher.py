@@ -11,7 +11,10 @@ _SHELL = """#!/bin/sh
 {reference}export PYTHONPATH={root}"${{PYTHONPATH:+:$PYTHONPATH}}" PYTHONSAFEPATH=1
 exec {python} -m desktop "$@"
 """
-_WINDOWS = '@set "PYTHONPATH={root};%PYTHONPATH%"\r\n{reference}@"{python}" -m desktop %*\r\n'
+_WINDOWS = (
+    '@setlocal\r\n@set "PYTHONPATH=%~dp0..\\.."\r\n@set "PYTHONSAFEPATH=1"\r\n'
+    '{reference}@"%~dp0python.exe" -m desktop %*\r\n'
+)
 
 
 def write_launcher(reference: dict[str, str], venv: Path = VENV) -> Path:
@@ -35,7 +38,7 @@ def launcher_text(
     """The launcher's text."""
     if windows:
         lines = "".join(f'@if not defined {k} set "{k}={v}"\r\n' for k, v in reference.items())
-        return _WINDOWS.format(root=root, reference=lines, python=python)
+        return _WINDOWS.format(reference=lines)
     quoted = {k: shlex.quote(v) for k, v in reference.items()}
     lines = "".join(f'[ -n "${k}" ] || export {k}={v}\n' for k, v in quoted.items())
     return _SHELL.format(

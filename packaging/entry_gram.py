@@ -16,6 +16,6 @@ def window(arguments: list[str]) -> int:
     return subprocess.call([Path(sys.executable).with_name(name), *arguments])
 
 
-if sys.argv[1:2] == ["window"] and not {"-h", "--help"} & set(sys.argv):
+if sys.argv[1:2] == ["window"]:
     sys.exit(window(sys.argv[2:]))
 sys.exit(main())

@@ -111,6 +111,7 @@ class Model:
             BenchError: `out_of_memory` or `load_failed` when the engine refuses it.
         """
         api = self.engine.api
+        self.engine.log.begin_context()
         handle = api.llama_init_from_model(self.handle, self._params(test))
         if not handle:
             raise self.engine.log.failure("load_failed", self.name)

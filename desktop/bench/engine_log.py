@@ -16,6 +16,7 @@ _CONTINUED: Final = 5
 _BUFFER: Final = re.compile(
     r"(?P<where>\S+) +(?P<kind>model|KV|RS|compute|output) buffer size += +(?P<mib>[\d.]+) MiB"
 )
+_OFFLOADED: Final = re.compile(r"offloaded (\d+)/(\d+) layers")
 _FLASH: Final = re.compile(r"Flash Attention .*?(enabled|disabled)$")
 _NO_MEMORY: Final = (
     "failed to allocate",
@@ -27,6 +28,8 @@ _NO_MEMORY: Final = (
     "alloc_tensor_range: failed",
 )
 MIB: Final = 1 << 20
+_CACHES: Final = frozenset({"KV", "RS"})
+_SCRATCH: Final = frozenset({"compute", "output"})
 
 
 class EngineLog:
@@ -35,8 +38,9 @@ class EngineLog:
     def __init__(self) -> None:
         self._errors: deque[str] = deque(maxlen=40)
         self._weights: dict[str, int] = {}
-        self._context: dict[tuple[str, str], int] = {}
-        self._loading = True
+        self._current: dict[tuple[str, str], int] = {}
+        self._most: dict[str, int] = {}
+        self._all_offloaded = False
         self.flash_attention: str | None = None
 
     def take(self, level: int, text: bytes, _data: Any = None) -> None:
@@ -48,17 +52,30 @@ class EngineLog:
             sys.stderr.flush()
         self._account(line)
 
+    def begin_context(self) -> None:
+        """A new context follows: what it holds is counted anew."""
+        self._current.clear()
+
     def _account(self, line: str) -> None:
-        found = _BUFFER.search(line)
-        if found:
-            size = round(float(found["mib"]) * MIB)
-            if found["kind"] == "model":
-                self._weights[found["where"]] = size
-            else:
-                key = ("kv" if found["kind"] in {"KV", "RS"} else "compute", found["where"])
-                self._context[key] = max(size, self._context.get(key, 0))
+        if found := _BUFFER.search(line):
+            self._hold(found["kind"], found["where"], round(float(found["mib"]) * MIB))
         elif flash := _FLASH.search(line):
             self.flash_attention = flash[1]
+        elif layers := _OFFLOADED.search(line):
+            self._all_offloaded = layers[1] == layers[2]
+
+    def _hold(self, kind: str, where: str, size_bytes: int) -> None:
+        """One buffer. A model may have several of one name: weights of split files, two caches."""
+        if kind == "model":
+            self._weights[where] = self._weights.get(where, 0) + size_bytes
+            return
+        before = self._current.get((kind, where), 0)
+        # caches add up; scratch is logged again when it is reserved anew
+        now = before + size_bytes if kind in _CACHES else max(before, size_bytes)
+        self._current[kind, where] = now
+        for kinds, name in ((_CACHES, "kv"), (_SCRATCH, "compute")):
+            total = sum(v for (k, _), v in self._current.items() if k in kinds)
+            self._most[name] = max(total, self._most.get(name, 0))
 
     @property
     def weights_bytes(self) -> int | None:
@@ -67,19 +84,24 @@ class EngineLog:
 
     @property
     def backend(self) -> str:
-        """Where the weights lie, by the names of their buffers: `CPU`, `CUDA`, `CPU+Vulkan`."""
+        """Where the layers lie, by the names of their buffers: `CPU`, `CUDA`, `CPU+Vulkan`.
+
+        With all layers on cards, the processor holds only the embedding and does not count.
+        """
         names = {re.split(r"[\d_]", where)[0] for where in self._weights}
+        if self._all_offloaded and len(names) > 1:
+            names.discard("CPU")
         return "+".join(sorted(names)) or "CPU"
 
     @property
     def kv_cache_bytes(self) -> int | None:
         """The largest KV (or recurrent) cache of any context, summed over devices."""
-        return self._sum("kv")
+        return self._most.get("kv") or None
 
     @property
     def compute_bytes(self) -> int | None:
         """The largest compute and output buffers of any context, summed over devices."""
-        return self._sum("compute")
+        return self._most.get("compute") or None
 
     def failure(self, code: str, name: str) -> BenchError:
         """The error for a refusal: `out_of_memory` when the log says so, else `code`."""
@@ -88,9 +110,6 @@ class EngineLog:
             return BenchError("out_of_memory", name=name)
         detail = next((e for e in self._errors if "error" in e.lower()), "no reason was given")
         return BenchError(code, name=name, detail=_public(detail, name))
-
-    def _sum(self, kind: str) -> int | None:
-        return sum(v for (k, _), v in self._context.items() if k == kind) or None
 
 
 def says_out_of_memory(words: str) -> bool:

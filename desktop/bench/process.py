@@ -1,11 +1,13 @@
 """Start a worker, stream its messages, and end it for sure."""
 
 import contextlib
+import logging
 import os
 import queue
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +18,8 @@ from desktop.bench import protocol
 from desktop.bench.engine_log import says_out_of_memory
 from desktop.bench.protocol import Failed, Finished, Job, Message
 from desktop.errors import BenchError
+
+log = logging.getLogger(__name__)
 
 GRACE_S: Final = 0.7
 """After each of closing stdin, terminate and kill, so that a Stop takes 2 s at the very most."""
@@ -140,7 +144,10 @@ class WorkerProcess:
         assert self._process is not None  # noqa: S101 - `messages` runs inside the context
         if self._cancelled.is_set():
             return BenchError("cancelled")
-        status = self._process.wait()
+        try:
+            status = self._process.wait(GRACE_S)
+        except subprocess.TimeoutExpired:
+            return BenchError("worker_crashed", outcome="it fell silent and did not end")
         if says_out_of_memory(self.tail()):
             return BenchError("out_of_memory", name=Path(self.job.path).name)
         if status == _KILLED:
@@ -184,8 +191,15 @@ class WorkerProcess:
         self._drain(process)
 
     def _drain(self, process: "subprocess.Popen[bytes]") -> None:
-        """Let the reader reach its end, then close the pipe."""
+        """Let the reader reach its end, then close the pipe.
+
+        A worker that not even a kill ends (stuck in a driver) is left behind with its reader.
+        """
+        limit = time.monotonic() + GRACE_S
         while self._reader is not None and self._reader.is_alive():
+            if time.monotonic() > limit:
+                log.error("worker %s cannot be ended; it is left behind", process.pid)
+                return
             try:
                 self._lines.get(timeout=0.05)
             except queue.Empty:

@@ -32,29 +32,38 @@ def main(arguments: list[str]) -> int:
     """
     descriptor = claim_descriptor()
     job = protocol.decode_job(read_line())
-    threading.Thread(target=end_with_parent, daemon=True, name="parent-watch").start()
+    watch = threading.Thread(target=end_with_parent, daemon=True, name="parent-watch")
 
     def send(message: Message) -> None:
         write_all(descriptor, protocol.encode(message))
 
     fault = faults.named(arguments)
     try:
-        run(job, lambda m: fault(m, send, descriptor))
+        run(job, lambda m: fault(m, send, descriptor), watch.start)
     except BenchError as e:
         params = e.reason.params
         send(Failed(e.code, str(params.get("detail", params.get("status", "")))))
         return EXIT_FAILED
+    # the app reads this process's CPU time before it closes stdin, and most systems forget the dead
+    watch.join()
     return 0
 
 
-def run(job: Job, send: Send) -> None:
+def run(job: Job, send: Send, loaded: Callable[[], None]) -> None:
     """Load the job's build and run its tests, telling everything through `send`.
+
+    Args:
+        job: what to measure.
+        send: takes each message.
+        loaded: called once the engine is there. On Windows a thread that reads stdin keeps native
+            libraries from loading (numpy issue 24290), so nothing may read it before.
 
     Raises:
         BenchError: the engine is missing, refuses the build, or fails.
     """
     log = EngineLog()
     engine = Engine(log)
+    loaded()
     send(engine.facts())
     if job.path:
         measure(job, engine, send)

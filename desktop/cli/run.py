@@ -73,7 +73,7 @@ def _signing(options: Options) -> Signing:
         return Signing.UNSIGNED
     if options["key_file"] is not None:
         return Signing.KEY_FILE
-    if options["allow_key_file"] or "GRAM_KEY_FILE" in os.environ:
+    if options["allow_key_file"]:
         return Signing.KEYCHAIN_OR_FILE
     return Signing.KEYCHAIN
 

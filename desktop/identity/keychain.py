@@ -60,7 +60,8 @@ def load_or_create(
     timeout_s: float = 120.0,
     environment: Mapping[str, str] = os.environ,
     vault: Vault | None = None,
-) -> Signer:
+    create: bool = True,
+) -> Signer | None:
     """The key in the keychain, made and stored at the first need. Never on the UI thread.
 
     Args:
@@ -68,6 +69,7 @@ def load_or_create(
         timeout_s: how long to wait for another Gram that is making the key.
         environment: tells whether there is a session bus and a screen to unlock at.
         vault: a keychain to use instead of the system's.
+        create: False to only look; None is returned when there is no key.
 
     Raises:
         KeyUnavailableError: `no_keychain`, `keychain_locked` or `keychain_refused`.
@@ -75,7 +77,8 @@ def load_or_create(
     """
     try:
         chosen = vault or _system_vault(environment)
-        return _stored(chosen) or _create(chosen, lock, timeout_s)
+        found = _stored(chosen)
+        return _create(chosen, lock, timeout_s) if found is None and create else found
     except GramError:
         raise
     except Exception as e:  # each backend has errors of its own, from D-Bus's to Windows'

@@ -13,7 +13,8 @@ from desktop.paths import Paths
 from desktop.records.request import Signing
 
 KEY_FILE_VARIABLE = "GRAM_KEY_FILE"
-Keychain: TypeAlias = Callable[[Path, Mapping[str, str]], Signer]
+Keychain: TypeAlias = Callable[[Path, Mapping[str, str], bool], Signer | None]
+"""Given a lock file, the environment, and whether a key may be made."""
 
 
 def open_signer(
@@ -26,11 +27,10 @@ def open_signer(
 ) -> tuple[Signer | None, Reason | None]:
     """The key to sign with, and what the person should know about it. Never on the UI thread.
 
-    A file that is named (by `key_file`, else by `GRAM_KEY_FILE`) is used as named, for `KEY_FILE`
-    and `KEYCHAIN_OR_FILE`. Unnamed, `KEYCHAIN_OR_FILE` takes the keychain; where there is none,
-    the default key file with the reason `using_key_file`; so does `KEYCHAIN` when that file is
-    there already. A locked keychain is an error there, as
-    a second key would make a second gram of this machine.
+    A file that is named (by `key_file`, else by `GRAM_KEY_FILE`) is used as named. Unnamed, the
+    keychain's key comes first; where there is no keychain, or no key in it, the default key file if
+    it is there. `KEYCHAIN_OR_FILE` makes that file where there is no keychain. A locked keychain is
+    an error, as a second key would make a second gram of this machine.
 
     Args:
         signing: the person's choice.
@@ -47,36 +47,44 @@ def open_signer(
     """
     named = key_file or _named(environment)
     ask = from_keychain or _system_keychain
-    lock = paths.data / "key.lock"
     match signing:
         case Signing.UNSIGNED:
             return None, None
         case Signing.KEY_FILE:
             return files.load_or_create(named or paths.key_file), None
-        case Signing.KEYCHAIN:
-            # a key file that was made here before is this machine's key
-            if not paths.key_file.exists():
-                return ask(lock, environment), None
-            return _keychain_or_file(ask, lock, environment, paths.key_file)
-        case Signing.KEYCHAIN_OR_FILE:
+        case Signing.KEYCHAIN | Signing.KEYCHAIN_OR_FILE:
             if named is not None:
                 return files.load_or_create(named), None
-            return _keychain_or_file(ask, lock, environment, paths.key_file)
+            may_make_file = signing is Signing.KEYCHAIN_OR_FILE
+            return _keychain_first(ask, paths, environment, may_make_file=may_make_file)
 
 
-def _keychain_or_file(
-    ask: Keychain, lock: Path, environment: Mapping[str, str], path: Path
+def _keychain_first(
+    ask: Keychain, paths: Paths, environment: Mapping[str, str], *, may_make_file: bool
 ) -> tuple[Signer, Reason | None]:
+    """The keychain's key; else the default key file's, if it is there or may be made.
+
+    Where the file is there, no new key is made in the keychain: it would be a second gram.
+    """
+    there = paths.key_file.exists()
     try:
-        return ask(lock, environment), None
+        found = ask(paths.data / "key.lock", environment, not there)
     except KeyUnavailableError as e:
-        if e.code != "no_keychain":
+        if e.code != "no_keychain" or not (there or may_make_file):
             raise
-    return files.load_or_create(path), Reason("using_key_file", {"name": str(path)})
+        found = None
+    if found is not None:
+        return found, None
+    name = str(paths.key_file)
+    return files.load_or_create(paths.key_file), Reason("using_key_file", {"name": name})
 
 
-def _system_keychain(lock: Path, environment: Mapping[str, str]) -> Signer:
-    return keychain.load_or_create(lock, environment=environment)
+def _system_keychain(
+    lock: Path,
+    environment: Mapping[str, str],
+    create: bool,  # noqa: FBT001 - one call, above
+) -> Signer | None:
+    return keychain.load_or_create(lock, environment=environment, create=create)
 
 
 def _named(environment: Mapping[str, str]) -> Path | None:

@@ -11,7 +11,7 @@ from desktop.paths import Paths
 from desktop.power.choose import choose_meter
 from desktop.records.energy import MeterFacts
 from desktop.records.events import Devices
-from desktop.records.machine import Machine
+from desktop.records.machine import DeviceKind, Machine
 from desktop.records.run import Plan
 from desktop.rules.kind import kind_label
 
@@ -38,7 +38,17 @@ def machine_facts(paths: Paths) -> MachineFacts:
     except BenchError as e:
         log.warning("the engine tells nothing: %s", e)
         engine = None
-    return MachineFacts(machine, kind_label(machine), choose_meter(machine).facts, engine)
+    meter = choose_meter(machine, cards_of(engine) if engine else ())
+    try:
+        return MachineFacts(machine, kind_label(machine), meter.facts, engine)
+    finally:
+        meter.close()
+
+
+def cards_of(engine: Devices) -> tuple[str, ...]:
+    """The cards that can hold layers, by the names that the engine gives them."""
+    cards = {DeviceKind.GPU, DeviceKind.IGPU}
+    return tuple(d.description for d in engine.devices if d.kind in cards)
 
 
 def engine_devices(paths: Paths) -> Devices:

@@ -82,7 +82,11 @@ def builds_here(paths: Paths) -> tuple[LocalBuild, ...]:
     named = os.environ.get(FILE_VARIABLE)
     if not named or any(b.build.sha256 == reference().sha256 for b in found):
         return found
-    return (*found, find_build(named, paths, hashes))
+    try:
+        return (*found, find_build(named, paths, hashes))
+    except GramError as e:
+        log.warning("the reference build that is named cannot be used: %s", e)
+        return found
 
 
 def _is_file(path: Path) -> bool:

@@ -22,18 +22,19 @@ class RunService:
         self._lock = threading.Lock()
         self._session: Session | None = None
         self._thread: threading.Thread | None = None
-        self._curves = Curves()
+        self._running = False
 
     @property
     def running(self) -> bool:
-        """Whether a run is going on."""
-        return self._thread is not None and self._thread.is_alive()
+        """Whether a run is going on; False before its last event is posted."""
+        return self._running
 
     def start(self, request: RunRequest) -> None:
         """Begin; events follow, the last is `RunFinished` or `RunFailed`. Ignored in mid-run."""
         with self._lock:
-            if self.running:
+            if self._running:
                 return
+            self._running = True
             session = Session(request, self._outside, self._post)
             self._session = session
             self._thread = threading.Thread(
@@ -58,14 +59,11 @@ class RunService:
         if self._thread is not None:
             self._thread.join(JOIN_S)
 
-    def wait(self, timeout_s: float) -> bool:
-        """Wait for the end of the run; whether it has ended."""
-        if self._thread is not None:
-            self._thread.join(timeout_s)
-        return not self.running
-
     def _run(self, session: Session) -> None:
-        self._post(outcome_of(session))
+        end = outcome_of(session)
+        # first free, then told: who starts again on hearing it must not be refused
+        self._running = False
+        self._post(end)
 
 
 def outcome_of(session: Session) -> RunEvent:

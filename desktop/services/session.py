@@ -16,7 +16,7 @@ from desktop.bench.protocol import Job
 from desktop.builds.download import fetch_file
 from desktop.builds.hashes import hashes_in
 from desktop.builds.header import read_header
-from desktop.builds.reference import obtain_reference
+from desktop.builds.reference import obtain_reference, reference
 from desktop.builds.store import find_build, locate
 from desktop.errors import BenchError, Reason
 from desktop.estimate.memory import memory_need, shortfall
@@ -30,13 +30,13 @@ from desktop.network.ledger import Ledger
 from desktop.paths import Paths
 from desktop.records.build import LocalBuild
 from desktop.records.events import BuildKnown, Notice, Phase, Progress, RunEvent, RunFinished
-from desktop.records.machine import DeviceKind, Machine
-from desktop.records.request import REFERENCE, RunRequest
+from desktop.records.machine import Machine
+from desktop.records.request import REFERENCE, RunRequest, Signing
 from desktop.records.run import Plan, Run
 from desktop.rules.notes import notes_of
 from desktop.rules.statements import RUN_TYPE, run_payload
 from desktop.services.curves import LiveCurves
-from desktop.services.facts import engine_devices
+from desktop.services.facts import cards_of, engine_devices
 from desktop.services.measurement import Measured, Measurement
 from desktop.services.power_watch import PowerWatch
 from desktop.services.slow import SlowCalls
@@ -103,7 +103,7 @@ class Session:
 
     def _measure(self, paths: Paths) -> RunFinished:
         self._say(Phase.PREPARING)
-        if self._request.build != REFERENCE:
+        if not self._wants_reference():
             # a file that is no build is told before a keychain asks for a password
             read_header(locate(self._request.build, paths))
         # key and ledger come first: nobody should measure for minutes to learn that the result
@@ -114,13 +114,18 @@ class Session:
         local = self._find_build(paths)
         self._post(BuildKnown(local.build))
         machine = self._slowly(detect)
-        self._check_memory(local, machine)
+        plan = self._plan()
+        cards = self._cards(plan)
+        self._check_memory(local, cards)
         log.info("measuring %s", local.build.name)
-        run = self._run_of(local, machine, self._benchmark(local, machine))
+        run = self._run_of(local, machine, self._benchmark(local, machine, plan, cards))
+        self._check_cancelled()
         return self._keep(run, signer, paths)
 
     def _open_signer(self, paths: Paths) -> Signer | None:
         request = self._request
+        if request.signing is Signing.UNSIGNED:
+            return None
         signer, reason = self._slowly(
             lambda: open_signer(request.signing, request.key_file, paths, self.outside.environment)
         )
@@ -129,7 +134,7 @@ class Session:
         return signer
 
     def _find_build(self, paths: Paths) -> LocalBuild:
-        if self._request.build != REFERENCE:
+        if not self._wants_reference():
             return find_build(self._request.build, paths, hashes_in(paths), self._fetching)
         local, reason = obtain_reference(
             paths,
@@ -141,11 +146,14 @@ class Session:
             self._notice(reason)
         return local
 
+    def _wants_reference(self) -> bool:
+        return self._request.build in {REFERENCE, str(reference().name)}
+
     def _fetching(self, _done: int, _total: int) -> None:
         """Progress of hashing and downloading; the way out of both when stopped."""
         self._check_cancelled()
 
-    def _check_memory(self, local: LocalBuild, machine: Machine) -> None:
+    def _check_memory(self, local: LocalBuild, cards: tuple[str, ...]) -> None:
         """Refuse what cannot fit before it drives the machine into swap.
 
         Only where the processor alone would run it: cards have memory of their own.
@@ -154,7 +162,7 @@ class Session:
             BenchError: `too_large`, with the estimate and what is free.
         """
         available = read_conditions().memory_available_bytes
-        if available is None or (machine.accelerators and self._request.gpu_layers):
+        if available is None or cards:
             return
         need = memory_need(read_header(local.path), max(t.n_tokens for t in self._request.tests))
         if shortfall(need, available) is not None:
@@ -165,9 +173,9 @@ class Session:
                 free_gb=f"{available / 1e9:.1f}",
             )
 
-    def _benchmark(self, local: LocalBuild, machine: Machine) -> Measured:
-        plan = self._plan()
-        cards = self._cards(plan)
+    def _benchmark(
+        self, local: LocalBuild, machine: Machine, plan: Plan, cards: tuple[str, ...]
+    ) -> Measured:
         with PowerWatch(machine, cards, self.curves, self._post) as power:
             power.start(self._wake)
             self._check_cancelled()
@@ -186,12 +194,11 @@ class Session:
                     virtual=machine.virtual is not None,
                 ).take()
 
-    def _cards(self, plan: Plan) -> list[str]:
-        """The cards that will hold layers, by the names that the engine gives them."""
+    def _cards(self, plan: Plan) -> tuple[str, ...]:
+        """The cards that will hold layers."""
         if plan.gpu_layers == 0:
-            return []
-        devices = self._slowly(lambda: engine_devices(self.outside.paths)).devices
-        return [d.description for d in devices if d.kind in {DeviceKind.GPU, DeviceKind.IGPU}]
+            return ()
+        return cards_of(self._slowly(lambda: engine_devices(self.outside.paths)))
 
     def _run_of(self, local: LocalBuild, machine: Machine, measured: Measured) -> Run:
         run = Run(
@@ -240,8 +247,12 @@ class Session:
         future: Future[T] = self.outside.slow.submit(call)
         future.add_done_callback(lambda _: self._wake.set())
         self._wake.wait()
-        self._check_cancelled()
+        # cleared first: a Stop that comes in between is seen below, a later one by the next wait
         self._wake.clear()
+        if self._cancelled.is_set() and not future.done():
+            # a prompt that nobody answers must not hold up the next run
+            self.outside.slow.leave_behind()
+        self._check_cancelled()
         return future.result()
 
     def _check_cancelled(self) -> None:

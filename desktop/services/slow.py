@@ -37,8 +37,7 @@ class SlowCalls:
 
         with self._lock:
             if self._thread is None:
-                self._thread = threading.Thread(target=self._work, name="slow-calls", daemon=True)
-                self._thread.start()
+                self._start()
         self._jobs.put(job)
         return future
 
@@ -48,6 +47,27 @@ class SlowCalls:
         if self._thread is not None:
             self._thread.join(JOIN_S)
 
-    def _work(self) -> None:
-        while (job := self._jobs.get()) is not None:
+    def leave_behind(self) -> None:
+        """Give up on the call that blocks: its thread ends with it, those that wait get another."""
+        with self._lock:
+            old, self._jobs = self._jobs, queue.SimpleQueue()
+            waiting = []
+            while not old.empty():
+                waiting.append(old.get())
+            old.put(None)
+            self._thread = None
+            if waiting:
+                self._start()
+        for job in waiting:
+            self._jobs.put(job)
+
+    def _start(self) -> None:
+        self._thread = threading.Thread(
+            target=self._work, args=(self._jobs,), name="slow-calls", daemon=True
+        )
+        self._thread.start()
+
+    @staticmethod
+    def _work(jobs: "queue.SimpleQueue[_Job | None]") -> None:
+        while (job := jobs.get()) is not None:
             job()

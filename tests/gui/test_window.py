@@ -150,8 +150,8 @@ def test_busy_offers_to_wait(qtbot, window, services):
 
 def test_notice_is_shown_beside_the_run(window, services):
     window.content.measure.measure()
-    services.post(Notice(Reason("settings_broken", {"name": "settings.bak"})))
-    assert "settings.bak" in window.content.measure.notice.text
+    services.post(Notice(Reason("using_key_file", {"name": "key"})))
+    assert "the file key" in window.content.measure.notice.text
     assert window.content.measure.running
 
 

@@ -16,7 +16,6 @@ def test_buffers_are_summed_over_devices_and_the_largest_context_counts():
         b"load_tensors:        CUDA0 model buffer size =   100.00 MiB\n",
         b"llama_kv_cache:        CPU KV buffer size =    11.25 MiB\n",
         b"sched_reserve:        CPU compute buffer size =    97.00 MiB\n",
-        b"llama_kv_cache:        CPU KV buffer size =     5.00 MiB\n",
         b"resolve_fused_ops: Flash Attention enabled\n",
     ):
         log.take(INFO, line)
@@ -24,7 +23,31 @@ def test_buffers_are_summed_over_devices_and_the_largest_context_counts():
     assert log.kv_cache_bytes == round(11.25 * MIB)
     assert log.compute_bytes == 97 * MIB
     assert log.backend == "CPU+CUDA"
+    log.take(INFO, b"load_tensors: offloaded 31/31 layers to GPU\n")
+    assert log.backend == "CUDA"
     assert log.flash_attention == "enabled"
+
+
+def test_caches_of_one_context_add_up_and_the_largest_context_counts():
+    log = EngineLog()
+    sliding = (
+        b"llama_kv_cache: CPU KV buffer size = 5.00 MiB",
+        b"x: CPU RS buffer size = 1.00 MiB",
+    )
+    for lines in ((sliding[0],), (*sliding, sliding[0]), (sliding[1],)):
+        log.begin_context()
+        for line in lines:
+            log.take(INFO, line)
+    assert log.kv_cache_bytes == 11 * MIB
+
+
+def test_scratch_that_is_reserved_anew_is_not_counted_twice():
+    log = EngineLog()
+    log.begin_context()
+    for mib in (10, 30, 20):
+        log.take(INFO, b"sched_reserve: CPU compute buffer size = %d.00 MiB" % mib)
+    log.take(INFO, b"ctx: CPU  output buffer size = 1.00 MiB")
+    assert log.compute_bytes == 31 * MIB
 
 
 def test_nothing_logged_is_none_not_zero():

@@ -167,11 +167,11 @@ def paths(tmp_path):
 
 
 def keychain_with(signer):
-    return lambda lock, environment: signer
+    return lambda lock, environment, create: signer
 
 
 def keychain_saying(code, **params):
-    def ask(lock, environment):
+    def ask(lock, environment, create):
         raise KeyUnavailableError(code, **params)
 
     return ask
@@ -207,6 +207,25 @@ def test_without_a_keychain_the_file_that_is_there_is_this_machines_key(paths):
     signer, reason = open_signer(Signing.KEYCHAIN, None, paths, {}, from_keychain=ask)
     assert signer == key
     assert reason.code == "using_key_file"
+
+
+def test_where_a_key_file_is_no_second_key_is_made_in_the_keychain(paths):
+    asked = []
+
+    def empty_keychain(lock, environment, create):
+        asked.append(create)
+
+    key = load_or_create(paths.key_file)
+    for signing in (Signing.KEYCHAIN, Signing.KEYCHAIN_OR_FILE):
+        assert open_signer(signing, None, paths, {}, from_keychain=empty_keychain)[0] == key
+    assert asked == [False, False]
+
+
+def test_a_key_that_the_keychain_holds_goes_before_a_file(paths):
+    load_or_create(paths.key_file)
+    held = Signer.from_seed(bytes(32))
+    got = open_signer(Signing.KEYCHAIN, None, paths, {}, from_keychain=keychain_with(held))
+    assert got == (held, None)
 
 
 @pytest.mark.parametrize("code", ["keychain_locked", "keychain_refused"])

@@ -35,6 +35,16 @@ class TestSlowCalls:
         slow.shutdown()
         gate.set()
 
+    def test_a_call_that_is_left_behind_holds_up_nothing(self):
+        slow, gate = SlowCalls(), threading.Event()
+        slow.submit(gate.wait)
+        waiting = slow.submit(lambda: 1)
+        slow.leave_behind()
+        assert waiting.result(5) == 1
+        assert slow.submit(lambda: 2).result(5) == 2
+        gate.set()
+        slow.shutdown()
+
     def test_a_cancelled_call_is_not_made(self):
         slow, gate = SlowCalls(), threading.Event()
         slow.submit(gate.wait)
