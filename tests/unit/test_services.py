@@ -36,8 +36,9 @@ class TestSlowCalls:
         gate.set()
 
     def test_a_call_that_is_left_behind_holds_up_nothing(self):
-        slow, gate = SlowCalls(), threading.Event()
-        slow.submit(gate.wait)
+        slow, gate, begun = SlowCalls(), threading.Event(), threading.Event()
+        slow.submit(lambda: begun.set() or gate.wait())
+        assert begun.wait(5)
         waiting = slow.submit(lambda: 1)
         slow.leave_behind()
         assert waiting.result(5) == 1
