@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median, stdev
 from typing import Final
@@ -93,9 +94,9 @@ class Quiet:
 
 
 def save(name: str, values: object) -> Path:
-    """Keep every raw value in `out/`, which is not committed."""
+    """Keep every raw value in `out/`, which is not committed; no run overwrites another's."""
     folder = Path(__file__).resolve().parent.parent / "out"
     folder.mkdir(exist_ok=True)
-    path = folder / f"{name}.json"
+    path = folder / f"{name}-{datetime.now(UTC):%Y%m%dT%H%M%S}.json"
     path.write_text(json.dumps(values), encoding="utf-8")
     return path
