@@ -2,13 +2,14 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from desktop import clock
 from desktop.bench.process import WorkerProcess
 from desktop.bench.protocol import Finished, Loaded, Message, RepetitionStarted
 from desktop.machine.conditions import read_conditions
 from desktop.machine.load import LoadWindow
+from desktop.records.build import Build
 from desktop.records.energy import Energy
 from desktop.records.events import (
     Devices,
@@ -18,46 +19,32 @@ from desktop.records.events import (
     RunEvent,
     Steps,
 )
-from desktop.records.machine import Conditions
-from desktop.records.run import EngineFacts, MemoryHeld, Plan, Rate, Repetition
+from desktop.records.machine import Conditions, Machine
+from desktop.records.run import EngineFacts, MemoryHeld, Plan, Repetition, Run
+from desktop.rules.notes import notes_of
 from desktop.rules.rates import rate_of
 from desktop.services.curves import LiveCurves
 from desktop.services.power_watch import PowerWatch
 from desktop.services.progress import ProgressGuess
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """The values of a run, before it is judged and signed."""
-
-    plan: Plan
-    engine: EngineFacts
-    repetitions: tuple[Repetition, ...]
-    rates: tuple[Rate, ...]
-    memory: MemoryHeld
-    energy: tuple[tuple[str, Energy], ...]
-    before: Conditions
-    after: Conditions
-    started_at: str
-
-
 @dataclass(slots=True)
 class Measurement:
-    """Takes one worker's messages to their end."""
+    """Takes one worker's messages to their end; `build` and `machine` are what it measures."""
 
+    build: Build
+    machine: Machine
     plan: Plan
     worker: WorkerProcess
     power: PowerWatch
     curves: LiveCurves
     post: Callable[[RunEvent], None]
-    virtual: bool
-    """In a virtual machine; a missing battery says nothing there."""
     _repetitions: list[Repetition] = field(default_factory=list)
     _devices: Devices | None = None
     _loaded: Loaded | None = None
     _finished: Finished | None = None
 
-    def take(self) -> Measured:
+    def take(self) -> Run:
         """Read every message.
 
         Raises:
@@ -65,13 +52,13 @@ class Measurement:
         """
         started_at = clock.utc_text(clock.utc_now())
         load = LoadWindow([os.getpid()])
-        before = read_conditions(virtual=self.virtual)
+        before = read_conditions(virtual=self.machine.virtual is not None)
         guess = ProgressGuess(self.plan)
         self.post(Progress(Phase.LOADING, None, 0.0, None))
         for message in self.worker.messages():
             self._heed(message, guess)
         pids = [os.getpid(), *([self.worker.pid] if self.worker.pid else [])]
-        after = read_conditions(load.other_percent(pids), virtual=self.virtual)
+        after = read_conditions(load.other_percent(pids), virtual=self.machine.virtual is not None)
         return self._measured(started_at, before, after)
 
     def _heed(self, message: Message, guess: ProgressGuess) -> None:
@@ -97,21 +84,23 @@ class Measurement:
         self.post(RepetitionDone(done, rate))
         self.post(guess.repetition(done, rate))
 
-    def _measured(self, started_at: str, before: Conditions, after: Conditions) -> Measured:
+    def _measured(self, started_at: str, before: Conditions, after: Conditions) -> Run:
         repetitions = tuple(self._repetitions)
         tests = [t.name for t in self.plan.tests]
-        rates = tuple(r for t in tests if (r := rate_of(t, repetitions)) is not None)
-        return Measured(
-            self.plan,
-            self._engine(),
-            repetitions,
-            rates,
-            self._memory(),
-            tuple((t, e) for t in tests if (e := self._energy(t)) is not None),
-            before,
-            after,
-            started_at,
+        run = Run(
+            build=self.build,
+            machine=self.machine,
+            engine=self._engine(),
+            plan=self.plan,
+            repetitions=repetitions,
+            rates=tuple(r for t in tests if (r := rate_of(t, repetitions)) is not None),
+            memory=self._memory(),
+            energy=tuple((t, e) for t in tests if (e := self._energy(t)) is not None),
+            before=before,
+            after=after,
+            started_at=started_at,
         )
+        return replace(run, notes=notes_of(run))
 
     def _energy(self, test: str) -> Energy | None:
         windows = [

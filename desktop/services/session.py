@@ -33,11 +33,10 @@ from desktop.records.events import BuildKnown, Notice, Phase, Progress, RunEvent
 from desktop.records.machine import Machine
 from desktop.records.request import REFERENCE, RunRequest, Signing
 from desktop.records.run import Plan, Run
-from desktop.rules.notes import notes_of
 from desktop.rules.statements import RUN_TYPE, run_payload
 from desktop.services.curves import LiveCurves
 from desktop.services.facts import cards_of, engine_devices
-from desktop.services.measurement import Measured, Measurement
+from desktop.services.measurement import Measurement
 from desktop.services.power_watch import PowerWatch
 from desktop.services.slow import SlowCalls
 from desktop.services.turn import kept_awake, measuring_turn
@@ -118,7 +117,7 @@ class Session:
         cards = self._cards(plan)
         self._check_memory(local, cards)
         log.info("measuring %s", local.build.name)
-        run = self._run_of(local, machine, self._benchmark(local, machine, plan, cards))
+        run = self._benchmark(local, machine, plan, cards)
         self._check_cancelled()
         return self._keep(run, signer, paths)
 
@@ -175,7 +174,7 @@ class Session:
 
     def _benchmark(
         self, local: LocalBuild, machine: Machine, plan: Plan, cards: tuple[str, ...]
-    ) -> Measured:
+    ) -> Run:
         with PowerWatch(machine, cards, self.curves, self._post) as power:
             power.start(self._wake)
             self._check_cancelled()
@@ -186,12 +185,7 @@ class Session:
             self._check_cancelled()
             with worker:
                 return Measurement(
-                    plan,
-                    worker,
-                    power,
-                    self.curves,
-                    self._post,
-                    virtual=machine.virtual is not None,
+                    local.build, machine, plan, worker, power, self.curves, self._post
                 ).take()
 
     def _cards(self, plan: Plan) -> tuple[str, ...]:
@@ -199,22 +193,6 @@ class Session:
         if plan.gpu_layers == 0:
             return ()
         return cards_of(self._slowly(lambda: engine_devices(self.outside.paths)))
-
-    def _run_of(self, local: LocalBuild, machine: Machine, measured: Measured) -> Run:
-        run = Run(
-            build=local.build,
-            machine=machine,
-            engine=measured.engine,
-            plan=measured.plan,
-            repetitions=measured.repetitions,
-            rates=measured.rates,
-            memory=measured.memory,
-            energy=measured.energy,
-            before=measured.before,
-            after=measured.after,
-            started_at=measured.started_at,
-        )
-        return replace(run, notes=notes_of(run))
 
     def _keep(self, run: Run, signer: Signer | None, paths: Paths) -> RunFinished:
         """Sign and keep before anybody is told that it is done."""
