@@ -1,6 +1,7 @@
 """What this machine is, its kind, what can read its power, and what the engine finds."""
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from desktop.bench.process import WorkerProcess
@@ -51,14 +52,20 @@ def cards_of(engine: Devices) -> tuple[str, ...]:
     return tuple(d.description for d in engine.devices if d.kind in cards)
 
 
-def engine_devices(paths: Paths) -> Devices:
+def engine_devices(paths: Paths, made: Callable[[WorkerProcess], None] = lambda _: None) -> Devices:
     """The engine's version and device list, asked of a worker process.
 
+    Args:
+        paths: for the worker's log.
+        made: is handed the worker before it starts, so that a Stop can reach it.
+
     Raises:
-        BenchError: the engine is missing, crashes or does not answer.
+        BenchError: the engine is missing, crashes or does not answer; `cancelled`.
     """
     log_file = paths.ensure().worker_log.with_suffix(".devices.log")
-    with WorkerProcess(Job("", Plan()), log_file, silence_s=ENGINE_S) as worker:
+    asked = WorkerProcess(Job("", Plan()), log_file, silence_s=ENGINE_S)
+    made(asked)
+    with asked as worker:
         for message in worker.messages():
             if isinstance(message, Devices):
                 return message

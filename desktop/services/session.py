@@ -180,9 +180,7 @@ class Session:
             self._check_cancelled()
             job = Job(os.fspath(local.path), plan)
             worker = WorkerProcess(job, self.outside.paths.worker_log, self.outside.fault)
-            # known before it starts, so that a Stop at any moment reaches it
-            self._worker = worker
-            self._check_cancelled()
+            self._made(worker)
             with worker:
                 return Measurement(
                     local.build, machine, plan, worker, power, self.curves, self._post
@@ -192,7 +190,12 @@ class Session:
         """The cards that will hold layers."""
         if plan.gpu_layers == 0:
             return ()
-        return cards_of(self._slowly(lambda: engine_devices(self.outside.paths)))
+        return cards_of(engine_devices(self.outside.paths, self._made))
+
+    def _made(self, worker: WorkerProcess) -> None:
+        """A worker is about to start: known before, so that a Stop at any moment reaches it."""
+        self._worker = worker
+        self._check_cancelled()
 
     def _keep(self, run: Run, signer: Signer | None, paths: Paths) -> RunFinished:
         """Sign and keep before anybody is told that it is done."""
