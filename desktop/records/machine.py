@@ -21,6 +21,13 @@ class PowerSupply(StrEnum):
     BATTERY = "battery"
 
 
+class Thermal(StrEnum):
+    """Whether heat slows the machine now."""
+
+    NOMINAL = "nominal"
+    THROTTLED = "throttled"
+
+
 @dataclass(frozen=True, slots=True)
 class Device:
     """One compute device as the engine lists it; the registry is the one that the engine uses."""
@@ -43,6 +50,21 @@ class Cpu:
     sockets: int | None = None
     usable_cpus: int | None = None
     """Logical cores that this process may use: fewer in a limited container."""
+    instruction_sets: tuple[str, ...] = ()
+    """Those that matter to the engine, in Linux's words and sorted: `avx2`, `avx512f`, `neon`."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryModules:
+    """The memory's modules, where the system tells (firmware tables, SMBIOS)."""
+
+    kind: str | None = None
+    """`DDR5`, `LPDDR5X`."""
+    speed_mt_s: int | None = None
+    """Configured, the slowest of all modules; megatransfers per second."""
+    channels: int | None = None
+    """Only where the system names them; modules are not counted as channels."""
+    modules: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +74,22 @@ class Accelerator:
     vendor: str
     name: str
     memory_bytes: int | None
+    """What a computation on it can use: its own memory; where it shares the system's, what the
+    driver or the backend lets it have (docs/adr/0008-memory-rule.md)."""
     integrated: bool
     pci_address: str | None = None
+    """`0000:03:00.0`."""
     driver: str | None = None
+    dedicated_bytes: int | None = None
+    """Its own memory, or an APU's carve-out."""
+    shared_bytes: int | None = None
+    """The most of the system's memory that it may use: never to be added over several cards."""
+    backends: tuple[str, ...] = ()
+    """The engine's backends that list it, `CUDA`, `Vulkan`, `Metal`."""
+    gpu_cores: int | None = None
+    """Apple only: chips of one name have fewer or more, and bandwidth goes with them."""
+    external: bool = False
+    """On a cable (Thunderbolt, OCuLink where the system tells)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +103,7 @@ class Machine:
     ram_bytes: int | None
     accelerators: tuple[Accelerator, ...] = ()
     virtual: str | None = None
+    modules: MemoryModules | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +113,10 @@ class Conditions:
     power_supply: PowerSupply | None
     battery_percent: float | None
     governor: str | None
+    """The frequency governor, or the power plan; Microsoft's and the kernel's own names only."""
     temperature_c: float | None
     other_load_percent: float | None
     """CPU use of everything but Gram, percent of all logical cores."""
     memory_available_bytes: int | None
+    thermal: Thermal | None = None
+    display_attached: bool | None = None

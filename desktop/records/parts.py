@@ -1,0 +1,87 @@
+"""The machine's own benchmark: its parts, measured through the engine's own library."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from desktop.records.machine import Conditions, Device, Machine
+
+PARTS_VERSION = 1
+"""The method's version: signed with every statement."""
+
+
+class PartTest(StrEnum):
+    """What is measured of a device."""
+
+    MATMUL_F16 = "matmul_f16"
+    """A large product of F16 weights with F32 columns: floating point operations a second."""
+    MATVEC_F16 = "matvec_f16"
+    """Matrix-vector products over many times the last-level cache: what a decode step reads."""
+    MATVEC_Q8_0 = "matvec_q8_0"
+    MATVEC_Q6_K = "matvec_q6_k"
+    MATVEC_Q4_K = "matvec_q4_k"
+    MATVEC_Q4_0 = "matvec_q4_0"
+    COPY = "copy"
+    """A copy of F32 values: bytes read and written a second."""
+    SMALL_GRAPH = "small_graph"
+    """One graph that computes next to nothing: the fixed cost of a graph, seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One test of one device, with every timed repetition."""
+
+    device: str
+    """The engine's name of it, `CPU`, `CUDA0`."""
+    test: PartTest
+    threads: int | None
+    """On the processor; None on cards."""
+    work: int
+    """Of one repetition: operations (2 x M x N x K), bytes, or graphs."""
+    durations_ns: tuple[int, ...]
+    """Of each timed repetition, in order."""
+    shape: tuple[int, ...] = ()
+    """(M, N, K, number of matrices), or (number of values,)."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartRate:
+    """A part in short."""
+
+    device: str
+    test: PartTest
+    threads: int | None
+    median: float
+    """FLOP/s, bytes/s; for `SMALL_GRAPH` seconds."""
+    spread: float | None
+    """95 % half-width of the median ÷ the median; None below six repetitions."""
+    repetitions: int
+
+
+@dataclass(frozen=True, slots=True)
+class PartsPlan:
+    """How parts are measured; data, so that it can be signed."""
+
+    threads: int = 1
+    """All that a run would use; the processor is measured with 1 and with these."""
+    min_repetitions: int = 6
+    max_repetitions: int = 40
+    target_spread: float = 0.025
+    time_limit_s: float = 50.0
+    """Of everything together; what is left is shared out among the tests that are left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """One machine's parts."""
+
+    machine: Machine
+    engine: str
+    """`llama.cpp`."""
+    engine_version: str
+    devices: tuple[Device, ...]
+    plan: PartsPlan
+    parts: tuple[Part, ...]
+    before: Conditions
+    after: Conditions
+    started_at: str
+    """RFC 3339, UTC."""
