@@ -116,6 +116,10 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
             "The engine refused {name}: {detail}.",
             "Choose another build, or see the log for the engine's words.",
         ),
+        "no_parts": Sentence(
+            "No part of this machine could be measured ({detail}).",
+            "Close other programs and try again; the log has the engine's words.",
+        ),
         "decode_failed": Sentence(
             "The engine failed while measuring {name} (code {status}).",
             "Try again; the log has the engine's words.",
@@ -197,7 +201,48 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
         "ambiguous_result": Sentence(
             "{count} results here have ids that start with {id}.", "Give more of the id."
         ),
-        # settings and doors
+        # settings, carbon and price
+        "setting_unknown": Sentence(
+            "There is no setting called {name}.", "The settings are: {allowed}."
+        ),
+        "setting_bad": Sentence("{name} cannot be {found}.", "Give {allowed}."),
+        "settings_broken": Sentence(
+            "The settings could not be read ({detail}), so the defaults are used; the file was set "
+            "aside as {aside}.",
+            "Set them again, or repair that file and name it {name} again.",
+        ),
+        "settings_unreadable": Sentence(
+            "The settings could not be read ({detail}), so the defaults are used.",
+            "Check the permissions of the data folder (`gram doctor`).",
+        ),
+        "settings_write": Sentence(
+            "The setting could not be kept: {detail}.",
+            "Free some disk space or check the data folder's permissions, then try again.",
+        ),
+        "resource_damaged": Sentence(
+            "Gram's data file {name} is damaged: {detail}.", "Install Gram again."
+        ),
+        "no_energy": Sentence(
+            "The energy of this run is not known.", "`gram doctor` says which meters there are."
+        ),
+        "no_generation": Sentence("This run measured no generation."),
+        "price_rent_missing": Sentence(
+            "What this rented machine costs is not set.",
+            "Say it: `gram settings hourly_rate_usd 0.50`.",
+        ),
+        "price_tariff_missing": Sentence(
+            "The price of electricity is not set.",
+            "Say it, for example: `gram settings tariff_usd_kwh 0.30`.",
+        ),
+        "price_hardware_missing": Sentence(
+            "The catalogue has no price of {name}.",
+            "Say what it cost, for example: `gram settings hardware_price_usd 1600`.",
+        ),
+        "price_watts_missing": Sentence(
+            "Neither a meter nor the catalogue tells what this machine draws.",
+            "Say the whole rate: `gram settings hourly_rate_usd 0.10`.",
+        ),
+        # doors
         "no_display": Sentence(
             "There is no screen for a window here ({detail}).",
             "Use the terminal: `gram --help`.",

@@ -24,6 +24,11 @@ class Paths(NamedTuple):
         return self.data / "ledger.sqlite"
 
     @property
+    def settings(self) -> Path:
+        """What the person set."""
+        return self.data / "settings.toml"
+
+    @property
     def builds(self) -> Path:
         """GGUF files that Gram fetched or made."""
         return self.data / "builds"

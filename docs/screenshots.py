@@ -29,7 +29,7 @@ from PySide6.QtWidgets import QApplication  # noqa: E402
 from desktop.records.events import AppEvent, RunFailed, RunFinished  # noqa: E402
 from desktop.records.request import RunRequest, Signing  # noqa: E402
 from desktop.ui.bridge import Bridge  # noqa: E402
-from desktop.ui.content import RESULTS  # noqa: E402
+from desktop.ui.content import MACHINE, RESULTS  # noqa: E402
 from desktop.ui.design import Scheme  # noqa: E402
 from desktop.ui.main_window import MainWindow  # noqa: E402
 from desktop.ui.theme import Theme  # noqa: E402
@@ -102,13 +102,25 @@ def _states(window: MainWindow, services: object) -> Iterator[str]:
     services.post(*demo.during())
     window.content.measure.live.refresh()
     yield "2-running"
-    services.post(demo.finished())
+    services.post(demo.finished(), demo.costs_known())
     yield "3-result"
     services.post(RunFailed(demo.no_keychain()))
     yield "4-error"
     window.content.measure.error.hide()
-    window.content.show_page(1)
+    window.content.show_page(RESULTS)
     yield "5-no-results"
+    window.content.show_page(MACHINE)
+    services.post(demo.laptop())
+    yield "7-machine"
+    window.content.machine.measure()
+    services.post(*demo.some_parts())
+    yield "8-parts-running"
+    services.post(demo.parts_finished())
+    yield "9-parts"
+    bar = window.content.machine.area.verticalScrollBar()
+    bar.setValue(bar.maximum())
+    yield "9-parts-below"
+    window.content.show_page(RESULTS)
     services.post(demo.rows())
     window.content.results.table.selectRow(1)
     yield "6-results"

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from desktop.bench.parts_protocol import PartStarted
 from desktop.bench.protocol import Loaded, Message, RepetitionStarted
 from desktop.records.events import Devices
 
@@ -31,19 +32,26 @@ def named(arguments: list[str]) -> Fault:
     return _FAULTS[name]
 
 
+def _timed(message: Message) -> bool:
+    """Whether something is timed next."""
+    if isinstance(message, PartStarted):
+        return True
+    return isinstance(message, RepetitionStarted) and not message.warmup
+
+
 def _none(message: Message, send: Send, _descriptor: int) -> None:
     send(message)
 
 
 def _crash(message: Message, send: Send, _descriptor: int) -> None:
     send(message)
-    if isinstance(message, RepetitionStarted) and not message.warmup:
+    if _timed(message):
         os.abort()
 
 
 def _hang(message: Message, send: Send, _descriptor: int) -> None:
     send(message)
-    if isinstance(message, RepetitionStarted) and not message.warmup:
+    if _timed(message):
         while True:
             time.sleep(3600)
 

@@ -16,7 +16,7 @@ from typing import IO, Final, Self
 
 from desktop.bench import protocol
 from desktop.bench.engine_log import says_out_of_memory
-from desktop.bench.protocol import Failed, Finished, Job, Message
+from desktop.bench.protocol import AnyJob, Failed, Finished, Message
 from desktop.errors import BenchError
 
 log = logging.getLogger(__name__)
@@ -37,7 +37,7 @@ class WorkerProcess:
     `messages` blocks; call it from the run thread. `cancel` is safe from any thread.
     """
 
-    job: Job
+    job: AnyJob
     log: Path
     """Where the worker's stderr goes: the engine's own words."""
     fault: str | None = None
@@ -149,14 +149,14 @@ class WorkerProcess:
         except subprocess.TimeoutExpired:
             return BenchError("worker_crashed", outcome="it fell silent and did not end")
         if says_out_of_memory(self.tail()):
-            return BenchError("out_of_memory", name=Path(self.job.path).name)
+            return BenchError("out_of_memory", name=self.job.name)
         if status == _KILLED:
             return BenchError("worker_killed")
         return BenchError("worker_crashed", outcome=outcome(status))
 
     def _failure(self, message: Failed) -> BenchError:
-        name = Path(self.job.path).name
-        return BenchError(message.code, name=name, detail=message.detail, status=message.detail)
+        told = message.detail
+        return BenchError(message.code, name=self.job.name, detail=told, status=told)
 
     def tail(self) -> str:
         """The last words on the worker's stderr."""

@@ -1,4 +1,4 @@
-"""The child process: load one build, run its plan, say everything in JSON lines.
+"""The child process: load one build, run its plan, say everything in JSON lines; or the parts.
 
 llama.cpp aborts the process on some errors; the app must survive that, so the engine lives here.
 The protocol has a descriptor of its own: whatever native code prints goes to stderr. Ends when its
@@ -10,14 +10,18 @@ import os
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 from desktop import clock
 from desktop.bench import faults, protocol
 from desktop.bench.engine import Engine
 from desktop.bench.engine_log import EngineLog
-from desktop.bench.protocol import Failed, Finished, Job, Loaded, Message
+from desktop.bench.parts_protocol import PartsJob
+from desktop.bench.protocol import AnyJob, Failed, Finished, Job, Loaded, Message
 from desktop.bench.speed import Tools, run_test
 from desktop.errors import BenchError
+from desktop.records.events import Devices
+from desktop.records.machine import Device
 
 EXIT_FAILED = 1
 EXIT_STOPPED = 3
@@ -49,8 +53,8 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def run(job: Job, send: Send, loaded: Callable[[], None]) -> None:
-    """Load the job's build and run its tests, telling everything through `send`.
+def run(job: AnyJob, send: Send, loaded: Callable[[], None]) -> None:
+    """Load the job's build and run its tests, or measure the parts; tell all through `send`.
 
     Args:
         job: what to measure.
@@ -64,8 +68,11 @@ def run(job: Job, send: Send, loaded: Callable[[], None]) -> None:
     log = EngineLog()
     engine = Engine(log)
     loaded()
-    send(engine.facts())
-    if job.path:
+    facts = engine.facts()
+    send(facts)
+    if isinstance(job, PartsJob):
+        measure_parts_of(job, facts, engine, send)
+    elif job.path:
         measure(job, engine, send)
     send(finished(log))
 
@@ -74,11 +81,33 @@ def measure(job: Job, engine: Engine, send: Send) -> None:
     """Load the build and run every test of the plan."""
     with engine.load(job.path, job.plan) as model:
         send(Loaded(engine.log.backend, engine.log.weights_bytes))
-        # a collection in the middle of a step would be timed as the engine's
-        gc.collect()
-        gc.disable()
+        without_collections()
         for test in job.plan.tests:
             run_test(test, job.plan, model.context(test), Tools(clock.now_ns, send))
+
+
+def measure_parts_of(job: PartsJob, facts: Devices, engine: Engine, send: Send) -> None:
+    """Measure every device of the engine's list that the job asks for."""
+    # numpy, and only for this job
+    from desktop.bench import parts  # noqa: PLC0415
+    from desktop.bench.parts_data import RandomData  # noqa: PLC0415
+    from desktop.bench.parts_device import open_device  # noqa: PLC0415
+    from desktop.bench.parts_repeat import Opened  # noqa: PLC0415
+
+    handles = {device.name: handle for device, handle in engine.ggml.listed()}
+    data = RandomData(engine.ggml)
+
+    def opened(device: Device, threads: int | None) -> AbstractContextManager[Opened]:
+        return open_device(engine.ggml, data, handles[device.name], threads)
+
+    without_collections()
+    parts.measure_parts(job, facts.devices, parts.Tools(clock.now_ns, send, opened))
+
+
+def without_collections() -> None:
+    """A collection in the middle of a step would be timed as the engine's."""
+    gc.collect()
+    gc.disable()
 
 
 def finished(log: EngineLog) -> Finished:

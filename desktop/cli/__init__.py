@@ -51,11 +51,30 @@ def gram() -> None:
 @click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
 def machine(*, as_json: bool) -> None:
     """Show what this machine is, and what can read its power."""
-    from desktop.cli import show  # noqa: PLC0415
+    from desktop.cli import machine_show  # noqa: PLC0415
     from desktop.paths import default_paths  # noqa: PLC0415
     from desktop.services.facts import machine_facts  # noqa: PLC0415
 
-    _print(machine_facts(default_paths()), show.machine, as_json=as_json)
+    _print(machine_facts(default_paths()), machine_show.machine, as_json=as_json)
+
+
+@gram.command("power")
+@click.option("--watch", is_flag=True, help="Go on, a figure a second, until Ctrl+C.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0.2, 86_400),
+    help="How long to read. Default: 2; with --watch until Ctrl+C.",
+)
+@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
+def show_power(*, watch: bool, seconds: float | None, as_json: bool) -> None:
+    """Show the watts of this machine now, and what reads them.
+
+    The meter is the one that a run on this machine's cards (or, without cards, its processor)
+    would have. Watts that are not measured are called modelled, with the formula.
+    """
+    from desktop.cli import power  # noqa: PLC0415
+
+    sys.exit(power.run(watch=watch, as_json=as_json, seconds=seconds))
 
 
 @gram.command()
@@ -106,6 +125,34 @@ def bench(as_json: bool, **options: Any) -> None:  # noqa: FBT001 - click passes
 
 @gram.command()
 @click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
+@click.option("--unsigned", is_flag=True, help="Only measure: the result is shown, not kept.")
+@click.option(
+    "--key-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Sign with the key in this file, as `gram bench` does.",
+)
+@click.option(
+    "--allow-key-file",
+    is_flag=True,
+    help="Where there is no keychain, keep the key in a file of the data folder, and say so.",
+)
+@click.option("--wait", is_flag=True, help="If another measurement runs, wait for it.")
+@click.option("--seconds", type=float, hidden=True, help="Take no longer than so (tests).")
+@click.option("--fault", hidden=True, help="Ask the worker for a fault (tests).")
+def parts(as_json: bool, **options: Any) -> None:  # noqa: FBT001 - click passes by name
+    """Measure this machine's parts, in under a minute.
+
+    What the engine gets out of each of its devices: products in 16 bits, memory by matrix-vector
+    products of several quantizations and by copying, and the fixed cost of a small graph. The
+    result is signed with this machine's key and kept.
+    """
+    from desktop.cli import parts as door  # noqa: PLC0415
+
+    sys.exit(door.measure(as_json=as_json, **options))
+
+
+@gram.command()
+@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
 @click.option("--export", metavar="ID", help="Print the signed statement with this id.")
 def results(*, as_json: bool, export: str | None) -> None:
     """List what was measured here, newest first."""
@@ -140,6 +187,27 @@ def builds(*, as_json: bool) -> None:
     from desktop.services.results import builds_here  # noqa: PLC0415
 
     _print(builds_here(default_paths()), show.builds, as_json=as_json)
+
+
+@gram.command("settings", context_settings={"ignore_unknown_options": True})
+@click.argument("key", required=False)
+@click.argument("value", required=False)
+@click.option("--unset", is_flag=True, help="Forget what was set.")
+@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
+def set_settings(key: str | None, value: str | None, *, unset: bool, as_json: bool) -> None:
+    """List what can be set, show KEY, or set it to VALUE.
+
+    \b
+    For carbon:  gram settings place NL          (or US-CA)
+    For price:   gram settings tariff_usd_kwh 0.30
+                 gram settings hardware_price_usd 1600
+                 gram settings rented yes
+                 gram settings hourly_rate_usd 0.50
+    """  # noqa: D301 - click reads the backspace as: keep these lines as they are
+    from desktop.cli import settings  # noqa: PLC0415
+    from desktop.paths import default_paths  # noqa: PLC0415
+
+    settings.run(default_paths(), key, value, unset=unset, as_json=as_json)
 
 
 @gram.command()

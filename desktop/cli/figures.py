@@ -1,6 +1,6 @@
 """Figures as the terminal prints them: three significant, a dash where nothing was measured."""
 
-from desktop.records.energy import Energy
+from desktop.records.energy import Energy, MeterFacts
 from desktop.records.run import Rate
 
 DASH = "—"
@@ -41,6 +41,29 @@ def size(count_bytes: int | None) -> str:
     return f"{count_bytes} B"
 
 
+def memory(count_bytes: int | None) -> str:
+    """Binary: `8 GiB`, `15.6 GiB`."""
+    if count_bytes is None:
+        return DASH
+    gib = round(count_bytes / 2**30, 1)
+    return f"{gib:g} GiB"
+
+
+def watts(value_w: float | None) -> str:
+    """`41.2 W`."""
+    return DASH if value_w is None else f"{number(value_w)} W"
+
+
+def joules(value_j: float | None) -> str:
+    """`824 J`."""
+    return DASH if value_j is None else f"{number(value_j)} J"
+
+
 def source(energy: Energy) -> str:
     """Where the joules come from: `sensor (NVML)` or `modelled (CPU load)`."""
     return f"{energy.meter.source} ({energy.meter.name})"
+
+
+def meter(facts: MeterFacts) -> str:
+    """With what the watts feed: `sensor (RAPL), package`."""
+    return f"{facts.source} ({facts.name}), {facts.scope}"

@@ -71,12 +71,17 @@ class LiveLine:
             case _:
                 pass
 
-    _rate = 0.0
-
-    def _at(self, event: RunProgress) -> None:
+    def words(self, event: RunProgress) -> str:
+        """What the line says of a step: `Measuring generation (tg128)`."""
         words = WORDS[event.phase]
         if event.test:
             words += f" {_TESTS.get(event.test[:2], '')} ({event.test})"
+        return words
+
+    _rate = 0.0
+
+    def _at(self, event: RunProgress) -> None:
+        words = self.words(event)
         if self._lines and words != self._last:
             self._last = words
             self.say(f"{words} …")

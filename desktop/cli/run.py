@@ -3,27 +3,26 @@
 import json
 import os
 import queue
-import signal
-from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
-from typing import Final, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 import click
 
 from desktop.cli import EXIT_ERROR, EXIT_STOPPED, say_error, show
+from desktop.cli.costs import plain as plain_costs
+from desktop.cli.following import follow, signing_of
 from desktop.cli.live import LiveLine
 from desktop.cli.plain import to_plain
 from desktop.paths import default_paths
-from desktop.records.events import AppEvent, Notice, RunFailed, RunFinished
-from desktop.records.request import RunRequest, Signing
+from desktop.records.events import AppEvent, RunFailed, RunFinished
+from desktop.records.request import RunRequest
 from desktop.records.run import PP512, TG128, SpeedTest
 from desktop.services.app_services import AppServices
+from desktop.services.costs import costs_of
 from desktop.services.log import log_to
 from desktop.services.session import Outside
 from desktop.services.slow import SlowCalls
-
-POLL_S: Final = 0.5
+from desktop.settings import Loaded, read_settings
 
 
 class Options(TypedDict):
@@ -49,16 +48,22 @@ def measure(*, as_json: bool, fault: str | None, **options: Unpack[Options]) -> 
     services = AppServices(outside, events.put)
     try:
         with LiveLine(quiet=as_json) as line:
-            end = _follow(services, _request(options), events, line)
+            end = follow(
+                services, lambda: services.start(_request(options)), events, line, RunFinished
+            )
     finally:
         services.shutdown()
-    return _tell(end, as_json=as_json)
+    return _tell(end, read_settings(paths.settings), as_json=as_json)
 
 
 def _request(options: Options) -> RunRequest:
     return RunRequest(
         build=options["build"],
-        signing=_signing(options),
+        signing=signing_of(
+            unsigned=options["unsigned"],
+            key_file=options["key_file"],
+            allow_key_file=options["allow_key_file"],
+        ),
         key_file=options["key_file"],
         threads=options["threads"],
         gpu_layers=options["gpu_layers"],
@@ -68,62 +73,21 @@ def _request(options: Options) -> RunRequest:
     )
 
 
-def _signing(options: Options) -> Signing:
-    if options["unsigned"]:
-        return Signing.UNSIGNED
-    if options["key_file"] is not None:
-        return Signing.KEY_FILE
-    if options["allow_key_file"]:
-        return Signing.KEYCHAIN_OR_FILE
-    return Signing.KEYCHAIN
-
-
-def _follow(
-    services: AppServices,
-    request: RunRequest,
-    events: "queue.SimpleQueue[AppEvent]",
-    line: LiveLine,
-) -> RunFinished | RunFailed:
-    """Start the run and show its events until the last one. Ctrl+C and SIGTERM stop it."""
-    with _Stopping(services.stop):
-        services.start(request)
-        while True:
-            try:
-                event = events.get(timeout=POLL_S)
-            except queue.Empty:
-                continue
-            if isinstance(event, (RunFinished, RunFailed)):
-                return event
-            if isinstance(event, Notice):
-                line.say(event.reason.text())
-            line.take(event)
-
-
-def _tell(end: RunFinished | RunFailed, *, as_json: bool) -> int:
+def _tell(end: RunFinished | RunFailed, loaded: Loaded, *, as_json: bool) -> int:
     if isinstance(end, RunFinished):
+        for reason in loaded.told:
+            click.echo(f"gram: {reason.text()}", err=True)
+        costs = costs_of(end.run, loaded.settings)
         if as_json:
-            click.echo(json.dumps(to_plain(end), indent=2, ensure_ascii=False))
+            said = {
+                "run": to_plain(end.run),
+                "statement_id": end.statement_id,
+                "key_id": end.key_id,
+                "costs": plain_costs(costs),
+            }
+            click.echo(json.dumps(said, indent=2, ensure_ascii=False))
         else:
-            show.run_finished(end)
+            show.run_finished(end, costs)
         return 0
     say_error(end.reason, as_json=as_json)
     return EXIT_STOPPED if end.cancelled else EXIT_ERROR
-
-
-class _Stopping:
-    """While open, Ctrl+C and SIGTERM end the run cleanly instead of the program roughly."""
-
-    SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
-
-    def __init__(self, stop: Callable[[], None]) -> None:
-        self._stop = stop
-
-    def __enter__(self) -> None:
-        self._before = [signal.signal(s, self._on_signal) for s in self.SIGNALS]
-
-    def __exit__(self, *_: object) -> None:
-        for number, handler in zip(self.SIGNALS, self._before, strict=True):
-            signal.signal(number, handler)
-
-    def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
-        self._stop()

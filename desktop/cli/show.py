@@ -1,55 +1,44 @@
 """What the terminal prints: tables and short lists, for people."""
 
-import io
 from collections.abc import Iterable, Sequence
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from desktop.cli import figures
+from desktop.cli import figures, parts_show
+from desktop.cli.costs import lines as cost_lines
 from desktop.cli.figures import DASH
 from desktop.cli.notes import NOTES
+from desktop.cli.tables import print_facts, print_table
 from desktop.records.build import LocalBuild
+from desktop.records.cost import Costs
 from desktop.records.events import RunFinished
-from desktop.records.machine import Device, Machine
 from desktop.records.request import ResultRow
 from desktop.records.run import Rate, Run
 from desktop.rules.rates import energy_per_token_j
 from desktop.services.doctor import Finding
-from desktop.services.facts import MachineFacts
+from desktop.services.power_facts import PowerFacts
 from desktop.services.results import Checked
 
-PIPED_WIDTH = 140
 WHOLE_PERCENT = 98
+PLACES = {
+    "used": "[green]used[/]",
+    "readable": "readable",
+    "not readable": "[yellow]not readable[/]",
+}
 STATES = {"ok": "[green]ok[/]", "optional": "[yellow]optional[/]", "missing": "[red]missing[/]"}
 
 
-def machine(facts: MachineFacts) -> None:
-    """`gram machine`."""
-    here = facts.machine
-    _facts(
-        ("Kind of machine", facts.kind),
-        ("System", f"{here.os} {here.os_version} ({here.architecture})"),
-        ("Processor", here.cpu.name or DASH),
-        ("Cores", f"{here.cpu.physical_cores or DASH} physical, {here.cpu.logical_cores} logical"),
-        ("Memory", figures.size(here.ram_bytes)),
-        ("Virtual", here.virtual or "no sign of it"),
-        *_cards(here),
-        ("Power", f"{facts.meter.source} ({facts.meter.name})"),
-        ("", facts.meter.detail),
-        *_engine(facts),
-    )
-
-
-def run_finished(done: RunFinished) -> None:
+def run_finished(done: RunFinished, costs: Costs) -> None:
     """The result of `gram bench`."""
     _run(done.run)
+    print_facts(*cost_lines(costs))
     if done.key_id and done.statement_id:
         signed = f"signed ·{done.key_id[-6:]}, kept as {done.statement_id[:12]}"
-        _facts(("Signature", signed))
+        print_facts(("Signature", signed))
     else:
-        _facts(("Signature", "not signed, not kept"))
+        print_facts(("Signature", "not signed, not kept"))
 
 
 def results(rows: Sequence[ResultRow]) -> None:
@@ -66,19 +55,21 @@ def results(rows: Sequence[ResultRow]) -> None:
     table.add_column("signed", no_wrap=True)
     for row in rows:
         table.add_row(*(Text(cell) for cell in _result_cells(row)))
-    _print(table)
+    print_table(table)
 
 
 def statement(checked: Checked) -> None:
     """`gram verify`."""
     said = checked.statement
-    _facts(
+    print_facts(
         ("Signature", f"holds: signed by {said.short_key}"),
         ("Key", said.key_id),
         ("Statement", f"{said.id} ({said.payload_type})"),
     )
     if checked.run is not None:
         _run(checked.run)
+    if checked.parts is not None:
+        parts_show.parts(checked.parts)
 
 
 def builds(found: Iterable[LocalBuild]) -> None:
@@ -94,7 +85,7 @@ def builds(found: Iterable[LocalBuild]) -> None:
         build = local.build
         cells = (build.name, build.quantization or DASH, figures.size(build.size_bytes))
         table.add_row(*(Text(c) for c in (*cells, build.sha256[:12])))
-    _print(table)
+    print_table(table)
 
 
 def findings(found: Iterable[Finding]) -> None:
@@ -105,19 +96,25 @@ def findings(found: Iterable[Finding]) -> None:
         if finding.advice:
             text.append(f"\n{finding.advice}", style="dim")
         table.add_row(finding.what, STATES[finding.state], text)
-    _print(table)
+    print_table(table)
 
 
-def _print(table: Table) -> None:
-    """To a terminal in its width; to a pipe or a file without folding and trailing blanks."""
-    console = Console()
-    if console.is_terminal:
-        console.print(table)
-        return
-    wide = io.StringIO()
-    Console(width=PIPED_WIDTH, file=wide).print(table)
-    for line in wide.getvalue().splitlines():
-        console.out(line.rstrip(), highlight=False)
+def power(facts: PowerFacts) -> None:
+    """`gram power`."""
+    now = facts.now
+    print_facts(
+        ("Power now", figures.watts(now.watts_w)),
+        ("Mean", f"{figures.watts(now.mean_w)} over {now.seconds:.1f} s"),
+        ("Source", figures.meter(now.meter)),
+        ("", now.meter.detail),
+    )
+    print_line("")
+    print_line("Where watts were looked for, the best first:")
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for place in facts.places:
+        detail = "" if place.state == "used" else place.detail
+        table.add_row(place.name, PLACES[place.state], Text(detail))
+    print_table(table)
 
 
 def print_line(text: str) -> None:
@@ -128,7 +125,7 @@ def print_line(text: str) -> None:
 def _run(run: Run) -> None:
     build = run.build
     synthetic = " (synthetic)" if build.synthetic else ""
-    _facts(
+    print_facts(
         ("Build", f"{build.name}{synthetic}, {figures.size(build.size_bytes)}"),
         ("Engine", _engine_line(run)),
         *((f"{_test(r.test)} ({r.test})", _rate_line(r)) for r in run.rates),
@@ -182,35 +179,5 @@ def _result_cells(row: ResultRow) -> tuple[str, ...]:
     )
 
 
-def _cards(here: Machine) -> list[tuple[str, str]]:
-    if not here.accelerators:
-        return [("Cards", "none")]
-    return [
-        ("Card", f"{c.vendor} {c.name}, {figures.size(c.memory_bytes)}") for c in here.accelerators
-    ]
-
-
-def _engine(facts: MachineFacts) -> list[tuple[str, str]]:
-    if facts.engine is None:
-        return [("Engine", "could not be loaded; `gram doctor` says why")]
-    lines = [("Engine", f"{facts.engine.engine} {facts.engine.version}")]
-    return lines + [("Engine's device", _device(d)) for d in facts.engine.devices]
-
-
-def _device(device: Device) -> str:
-    memory = figures.size(device.memory_bytes)
-    return f"{device.name}: {device.description}, {device.kind}, {memory}"
-
-
 def _test(name: str) -> str:
     return "Prompt" if name.startswith("pp") else "Generation"
-
-
-def _facts(*pairs: tuple[str, str]) -> None:
-    table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_column(style="bold", no_wrap=True, min_width=18)
-    table.add_column(overflow="fold")
-    for label, value in pairs:
-        if label or value:
-            table.add_row(label, Text(value))
-    _print(table)

@@ -3,15 +3,18 @@
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Final
+from pathlib import Path
+from typing import Final, NamedTuple
 
-from desktop.machine import parse_supply
-from desktop.records.machine import Conditions, PowerSupply
-from desktop.sources import cpuinfo, system, windows
-from desktop.sources.supply import battery, has_battery, read_supplies
+from desktop.machine import linux, parse_pmset, parse_profiler
+from desktop.machine import windows as on_windows
+from desktop.machine.tools import Tool
+from desktop.records.machine import Conditions, PowerSupply, Thermal
+from desktop.sources import mac, system, windows
 
 _CPU_CHIPS: Final = ("coretemp", "k10temp", "zenpower", "cpu_thermal", "cpu-thermal", "soc_thermal")
 _HOTTEST_BELIEVED_C: Final = 150.0
+_MAC_TOOL_S: Final = 1.5
 _POWER_PLANS: Final = {
     "381b4222-f694-41f0-9685-ff5bb260df2e": "balanced",
     "8c5e7fda-e8bf-4a96-9a85-a6e23a8c635c": "high performance",
@@ -20,10 +23,15 @@ _POWER_PLANS: Final = {
 }
 """Microsoft's own plans; any other may carry a name that its owner wrote, so it is `custom`."""
 
-_SUPPLIES: Final[dict[bool | None, PowerSupply]] = {
-    True: PowerSupply.MAINS,
-    False: PowerSupply.BATTERY,
-}
+
+class State(NamedTuple):
+    """What differs between the systems."""
+
+    power_supply: PowerSupply | None
+    battery_percent: float | None
+    governor: str | None
+    thermal: Thermal | None
+    display_attached: bool | None
 
 
 def read_conditions(
@@ -35,14 +43,66 @@ def read_conditions(
         other_load_percent: from `LoadWindow.other_percent`, 0 to 100.
         virtual: in a virtual machine the absence of a battery says nothing about the supply.
     """
-    supply, battery_percent = _power(virtual=virtual)
+    state = read_state(virtual=virtual)
     return Conditions(
-        power_supply=supply,
-        battery_percent=battery_percent,
-        governor=_governor(),
+        power_supply=state.power_supply,
+        battery_percent=state.battery_percent,
+        governor=state.governor,
         temperature_c=hottest(system.temperatures()),
         other_load_percent=other_load_percent,
         memory_available_bytes=system.memory_bytes()[1],
+        thermal=state.thermal,
+        display_attached=state.display_attached,
+    )
+
+
+def read_state(platform: str = sys.platform, *, virtual: bool = False) -> State:
+    """As this system tells it."""
+    if platform == "win32":
+        return windows_state(
+            system.battery(),
+            windows.read_power_plan(),
+            windows.read_monitors(),
+            virtual=virtual,
+        )
+    if platform == "darwin":
+        return mac_state(*_mac_texts())
+    return linux_state(virtual=virtual)
+
+
+def _mac_texts() -> tuple[str | None, str | None, str | None]:
+    batt = Tool("pmset", mac.read_battery, _MAC_TOOL_S)
+    therm = Tool("pmset", mac.read_thermal, _MAC_TOOL_S)
+    profile = Tool("system_profiler", mac.read_displays, _MAC_TOOL_S)
+    for tool in (batt, therm, profile):
+        tool.start()
+    return batt.text(), therm.text(), profile.text()
+
+
+def linux_state(root: Path = linux.ROOT, *, virtual: bool = False) -> State:
+    """From `/sys`."""
+    supply, percent = linux.read_supply(root, virtual=virtual)
+    governor, thermal = linux.read_governor(root), linux.read_thermal(root)
+    return State(supply, percent, governor, thermal, linux.read_display(root))
+
+
+def windows_state(
+    battery: system.Battery | None, powercfg: str | None, monitors: int | None, *, virtual: bool
+) -> State:
+    """Windows tells nothing of heat that means the same on every machine."""
+    supply, percent = on_windows.supply(battery, virtual=virtual)
+    display = on_windows.display_attached(monitors)
+    return State(supply, percent, power_plan(powercfg or ""), None, display)
+
+
+def mac_state(batt: str | None, therm: str | None, profile: str | None) -> State:
+    """From `pmset` and System Information; macOS has no governor to choose."""
+    return State(
+        parse_pmset.supply(batt or ""),
+        parse_pmset.battery_percent(batt or ""),
+        None,
+        parse_pmset.thermal(therm or ""),
+        parse_profiler.display_attached(profile or ""),
     )
 
 
@@ -56,22 +116,3 @@ def power_plan(powercfg: str) -> str | None:
     """`balanced` from powercfg's line with the plan's GUID; None when there is none in it."""
     found = re.search(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", powercfg, re.IGNORECASE)
     return _POWER_PLANS.get(found.group().lower(), "custom") if found else None
-
-
-def _governor(platform: str = sys.platform) -> str | None:
-    if platform == "win32":
-        return power_plan(windows.read_power_plan() or "")
-    governors = sorted(set(cpuinfo.read_governors()))
-    return ", ".join(governors) or None
-
-
-def _power(*, virtual: bool) -> tuple[PowerSupply | None, float | None]:
-    supplies = read_supplies()
-    known = parse_supply.supply(supplies)
-    if known is not None:
-        return known, parse_supply.battery_percent(supplies)
-    found = battery()
-    if found is not None:
-        return _SUPPLIES.get(found.on_mains), found.percent
-    # no battery at all: a wire feeds it, unless the host under it has one
-    return None if virtual or has_battery() else PowerSupply.MAINS, None

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from desktop.machine import linux, mac, windows
-from desktop.machine.merge import merge
-from desktop.machine.parse_cards import from_nvml
+from desktop.machine.memory_rule import settled
 from desktop.machine.parse_release import architecture, windows_version
-from desktop.records.machine import Accelerator, Cpu, Machine
+from desktop.machine.system_list import joined
+from desktop.machine.tools import STUCK, STUCK_WORDS, Tool
+from desktop.records.machine import Accelerator, Cpu, Machine, MemoryModules
 from desktop.sources import nvml, release, system
 from desktop.sources.limits import Deadline, Pending
 
@@ -27,6 +28,8 @@ class Probes:
     cpu: Callable[[], Cpu]
     cards: Callable[[], tuple[Accelerator, ...]]
     virtual: Callable[[], str | None]
+    modules: Callable[[], MemoryModules | None]
+    tools: tuple[Tool, ...] = ()
     nvml_cards: Callable[[], tuple[nvml.NvmlCard, ...]] = nvml.read_cards
     memory: Callable[[], tuple[int | None, int | None]] = system.memory_bytes
     architecture: Callable[[], str] = release.read_architecture
@@ -34,7 +37,7 @@ class Probes:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """A machine, and the sources that were given up on, each `name: why`."""
+    """A machine, and the sources that were given up on, each `name: why` in plain words."""
 
     machine: Machine
     failures: tuple[str, ...]
@@ -44,7 +47,7 @@ def detect(limit_s: float = LIMIT_S) -> Machine:
     """This machine, within `limit_s` seconds. Never raises; what nobody told is None."""
     found = survey(limit_s)
     for failure in found.failures:
-        log.warning("detection gave up on %s", failure)
+        log.warning("detection: %s", failure)
     return found.machine
 
 
@@ -55,58 +58,77 @@ def survey(limit_s: float = LIMIT_S, probes: Probes | None = None) -> Survey:
     version = Pending("version", chosen.version)
     cpu = Pending("processor", chosen.cpu)
     cards = Pending("cards", chosen.cards)
-    nvidia = Pending("NVML", chosen.nvml_cards)
+    nvidia = Pending("NVML (NVIDIA's driver)", chosen.nvml_cards)
     virtual = Pending("virtual machine", chosen.virtual)
     memory = Pending("memory", chosen.memory)
+    modules = Pending("memory modules", chosen.modules)
     told = Pending("architecture", chosen.architecture)
-    ram_bytes, _ = memory.result(deadline.left_s()) or (None, None)
-    nvml_cards = nvidia.result(deadline.left_s()) or ()
+    pending = (version, cpu, cards, nvidia, virtual, memory, modules, told)
+    for probe in pending:
+        probe.result(deadline.left_s())
+    ram_bytes, _ = memory.result(0) or (None, None)
     machine = Machine(
         os=chosen.os,
-        os_version=version.result(deadline.left_s()) or "unknown",
-        architecture=architecture(told.result(deadline.left_s()) or ""),
-        cpu=cpu.result(deadline.left_s()) or Cpu(None, None, None),
+        os_version=version.result(0) or "unknown",
+        architecture=architecture(told.result(0) or ""),
+        cpu=cpu.result(0) or Cpu(None, None, None),
         ram_bytes=ram_bytes,
-        accelerators=_join(nvml_cards, cards.result(deadline.left_s()) or ()),
-        virtual=virtual.result(deadline.left_s()),
+        accelerators=joined(chosen.os, nvidia.result(0) or (), cards.result(0) or ()),
+        virtual=virtual.result(0),
+        modules=modules.result(0),
     )
-    pending: tuple[Pending[object], ...] = (version, cpu, cards, nvidia, virtual, memory, told)
-    failures = tuple(f"{p.name}: {p.failure}" for p in pending if p.failure is not None)
-    return Survey(machine, failures)
+    return Survey(settled(machine), _failures(pending, chosen.tools))
+
+
+def _failures(pending: tuple[Pending[object], ...], tools: tuple[Tool, ...]) -> tuple[str, ...]:
+    """A probe that waits for a tool is not named beside it: the tool is what was given up on."""
+    broken = [f"{tool.name}: {tool.failure}" for tool in tools if tool.failure is not None]
+    stuck_tool = any(tool.failure == STUCK_WORDS for tool in tools)
+    for probe in pending:
+        if probe.failure == STUCK and not stuck_tool:
+            broken.append(f"{probe.name}: {STUCK_WORDS}")
+        elif probe.failure not in {None, STUCK}:
+            broken.append(f"{probe.name}: could not be read ({probe.failure})")
+    return tuple(broken)
 
 
 def system_probes(platform: str = sys.platform) -> Probes:
     """The readers of this system, by `sys.platform`'s word for it."""
     if platform == "win32":
-        return Probes(
-            "Windows",
-            lambda: windows_version(release.read_windows_build()),
-            windows.read_cpu,
-            windows.read_accelerators,
-            windows.read_virtual,
-        )
+        return windows_probes(windows.WindowsSources())
     if platform == "darwin":
-        return Probes(
-            "macOS",
-            lambda: release.read_mac_version() or "unknown",
-            mac.read_cpu,
-            mac.read_accelerators,
-            mac.read_virtual,
-        )
+        return mac_probes(mac.MacSources())
     return Probes(
         "Linux",
         linux.read_version,
         linux.read_cpu,
-        linux.read_pci_accelerators,
+        linux.read_accelerators,
         linux.read_virtual,
+        linux.read_modules,
     )
 
 
-def _join(
-    nvml_cards: tuple[nvml.NvmlCard, ...], others: tuple[Accelerator, ...]
-) -> tuple[Accelerator, ...]:
-    nvidia = tuple(map(from_nvml, nvml_cards))
-    # without addresses (Windows) the same card would be listed twice: NVML's word is the better
-    if nvidia:
-        others = tuple(c for c in others if c.vendor != "NVIDIA" or c.pci_address is not None)
-    return merge(nvidia, others)
+def windows_probes(told: windows.WindowsSources) -> Probes:
+    """Those of Windows."""
+    return Probes(
+        "Windows",
+        lambda: windows_version(release.read_windows_build()),
+        lambda: windows.read_cpu(told),
+        lambda: windows.read_accelerators(told),
+        lambda: windows.read_virtual(told),
+        lambda: windows.read_modules(told),
+        (told.cim,),
+    )
+
+
+def mac_probes(told: mac.MacSources) -> Probes:
+    """Those of macOS."""
+    return Probes(
+        "macOS",
+        lambda: release.read_mac_version() or "unknown",
+        lambda: mac.read_cpu(told),
+        lambda: mac.read_accelerators(told),
+        lambda: mac.read_virtual(told),
+        lambda: mac.read_modules(told),
+        (told.sysctl, told.profiler, told.ioreg),
+    )

@@ -1,25 +1,74 @@
 """The machine on macOS."""
 
-from desktop.machine import parse_mac
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from desktop.machine import parse_mac, parse_profiler
 from desktop.machine.cores import usable_cpus
-from desktop.records.machine import Accelerator, Cpu
+from desktop.machine.tools import Tool
+from desktop.records.machine import Accelerator, Cpu, MemoryModules
 from desktop.sources import mac
 
+TOOL_S = 1.5
+"""System Information is slow after a start; whoever has a slow one still has the registry."""
+_VIRTUAL_MODEL = "VirtualMac"
+"""`hw.model` of guests of Apple's own Virtualization framework."""
 
-def read_cpu() -> Cpu:
+
+def _sysctl() -> Tool:
+    return Tool("sysctl", lambda: mac.read_sysctl(TOOL_S), TOOL_S)
+
+
+def _profiler() -> Tool:
+    return Tool("system_profiler", lambda: mac.read_profile(TOOL_S), TOOL_S)
+
+
+def _ioreg() -> Tool:
+    return Tool("ioreg", lambda: mac.read_agx(TOOL_S), TOOL_S)
+
+
+@dataclass(frozen=True, slots=True)
+class MacSources:
+    """What this macOS tells; tests pass their own."""
+
+    sysctl: Tool = field(default_factory=_sysctl)
+    profiler: Tool = field(default_factory=_profiler)
+    ioreg: Tool = field(default_factory=_ioreg)
+    usable: Callable[[], int | None] = usable_cpus
+
+    def values(self) -> dict[str, str]:
+        """`sysctl`'s."""
+        return parse_mac.sysctl_values(self.sysctl.text() or "")
+
+
+def read_cpu(told: MacSources) -> Cpu:
     """The processor."""
-    return parse_mac.cpu(parse_mac.sysctl_values(mac.read_sysctl() or ""), usable_cpus())
+    return parse_mac.cpu(told.values(), told.usable())
 
 
-def read_accelerators() -> tuple[Accelerator, ...]:
+def read_accelerators(told: MacSources) -> tuple[Accelerator, ...]:
     """Apple's chip, or the cards of an older Mac."""
-    chip = parse_mac.apple_chip(parse_mac.sysctl_values(mac.read_sysctl() or ""))
-    if chip is not None:
-        return (chip,)
-    return parse_mac.displays(mac.read_displays() or "")
+    values = told.values()
+    chip = parse_mac.apple_chip(values)
+    if chip is None:
+        return parse_profiler.displays(told.profiler.text() or "")
+    told.ioreg.start()
+    name, cores = parse_profiler.apple_unit(told.profiler.text() or "")
+    if parse_mac.is_virtual(values):
+        # a guest's unit is not the chip's: it is called by its own name and has no count of cores
+        return (replace(chip, name=name),) if name is not None else ()
+    return (replace(chip, gpu_cores=cores or parse_mac.agx_cores(told.ioreg.text() or "")),)
 
 
-def read_virtual() -> str | None:
-    """Whether macOS runs in a virtual machine."""
-    values = parse_mac.sysctl_values(mac.read_sysctl() or "")
-    return "virtual machine" if values.get("kern.hv_vmm_present") == "1" else None
+def read_modules(told: MacSources) -> MemoryModules | None:
+    """The memory's modules."""
+    return parse_profiler.modules(told.profiler.text() or "")
+
+
+def read_virtual(told: MacSources) -> str | None:
+    """Whether macOS runs in a virtual machine, and whose where the model tells."""
+    values = told.values()
+    if not parse_mac.is_virtual(values):
+        return None
+    apples = values.get("hw.model", "").startswith(_VIRTUAL_MODEL)
+    return "Apple Virtualization" if apples else "virtual machine"

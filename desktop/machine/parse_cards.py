@@ -1,16 +1,19 @@
-"""Cards of the PCI bus and of NVML to accelerators."""
+"""Cards of the PCI bus and of NVML to accelerators; memory_rule.py says what they can use."""
 
 import re
 from dataclasses import dataclass
 
-from desktop.machine.parse_ids import amdgpu_name, pci_name
+from desktop.machine.names import clean
+from desktop.machine.parse_ids import amdgpu_name, pci_line, pci_name
 from desktop.machine.vendors import AMD, INTEL, NVIDIA, PCI_VENDORS, is_integrated
 from desktop.records.machine import Accelerator
-from desktop.sources.cards import PciCard
+from desktop.sources.cards import ACCELERATOR_CLASS, PciCard
 from desktop.sources.nvml import NvmlCard
 
-_INTEL_INTEGRATED_AT = "0000:00:02.0"
+INTEL_INTEGRATED_AT = "0000:00:02.0"
 """Intel's integrated graphics is always device 2 of the root bus (Intel datasheets, volume 2)."""
+_INTEL_CHIP = INTEL_INTEGRATED_AT[:-1]
+_AMD_UNIT = "AMD Radeon Graphics"
 _NO_COMPUTE_DRIVERS = frozenset({"vfio-pci", "pci-stub", "xen-pciback"})
 """The card is handed to a virtual machine and cannot be used here."""
 
@@ -26,25 +29,55 @@ class NameTables:
 def normal_address(bus_id: str) -> str:
     """NVML's `00000000:01:00.0` and `0000:01:00.0` as the kernel writes them."""
     domain, _, rest = bus_id.strip().lower().partition(":")
-    return f"{domain[-4:].rjust(4, '0')}:{rest}"
+    return f"{domain.lstrip('0').rjust(4, '0')}:{rest}"
+
+
+def is_address(told: str) -> bool:
+    """Whether an engine's device id is a PCI address; some backends have other ids."""
+    return re.fullmatch(r"[0-9a-f]{4,8}(?::[0-9a-f]{2}){2}\.[0-7]", told.lower()) is not None
 
 
 def from_nvml(card: NvmlCard) -> Accelerator:
     """One NVIDIA card; its memory is None where it shares the system's (Jetson, GB10)."""
-    address = normal_address(card.pci_bus_id) if card.pci_bus_id else None
-    integrated = is_integrated(NVIDIA, card.name)
-    return Accelerator(NVIDIA, card.name, card.memory_bytes, integrated, address, card.driver)
+    return Accelerator(
+        NVIDIA,
+        clean(card.name),
+        None,
+        is_integrated(NVIDIA, card.name),
+        normal_address(card.pci_bus_id) if card.pci_bus_id else None,
+        card.driver,
+        dedicated_bytes=card.memory_bytes,
+    )
 
 
 def from_pci(card: PciCard, tables: NameTables) -> Accelerator | None:
-    """One card of a known maker; None for virtual adapters, other makers and passed-on cards."""
+    """One card of a known maker.
+
+    None for virtual adapters, other makers, cards that were passed on, and parts of Intel's chips
+    that are no graphics unit of their own.
+    """
     vendor = PCI_VENDORS.get(card.vendor_id)
-    if vendor is None or card.driver in _NO_COMPUTE_DRIVERS:
+    if vendor is None or card.driver in _NO_COMPUTE_DRIVERS or _is_part(card, vendor):
         return None
-    name = _name(card, vendor, tables)
-    integrated = _integrated(card, vendor, name)
-    memory_bytes = _memory(card, integrated=integrated)
-    return Accelerator(vendor, name, memory_bytes, integrated, card.pci_address, card.driver)
+    return Accelerator(
+        vendor,
+        _name(card, vendor, tables),
+        None,
+        _integrated(card, vendor, tables),
+        card.pci_address,
+        card.driver,
+        dedicated_bytes=card.vram_bytes or None,
+        shared_bytes=card.gtt_bytes,
+        external=card.removable,
+    )
+
+
+def _is_part(card: PciCard, vendor: str) -> bool:
+    """Intel's NPU is a processing accelerator to PCI; further functions are virtual ones."""
+    if vendor != INTEL:
+        return False
+    virtual = card.pci_address.startswith(_INTEL_CHIP) and card.pci_address != INTEL_INTEGRATED_AT
+    return virtual or card.base_class == ACCELERATOR_CLASS
 
 
 def _name(card: PciCard, vendor: str, tables: NameTables) -> str:
@@ -52,20 +85,27 @@ def _name(card: PciCard, vendor: str, tables: NameTables) -> str:
     if found is None and vendor == AMD and tables.amdgpu_ids and card.revision is not None:
         found = amdgpu_name(tables.amdgpu_ids, card.device_id, card.revision)
     if found is None and tables.pci_ids:
-        found = pci_name(tables.pci_ids, card.vendor_id, card.device_id)
+        found = pci_name(tables.pci_ids, card.vendor_id, card.device_id, card.subsystem)
+    if vendor == AMD and (found is None or found == _line(card, tables)):
+        # no table knows more than the chip's working name: what AMD calls all such units
+        found = _AMD_UNIT if _is_apu(card, found or "") else found
     if found is None:
         return f"{vendor} graphics {card.device_id:04x}"
     return found if re.match(vendor, found, re.IGNORECASE) else f"{vendor} {found}"
 
 
-def _integrated(card: PciCard, vendor: str, name: str) -> bool:
+def _integrated(card: PciCard, vendor: str, tables: NameTables) -> bool:
     if vendor == INTEL:
-        return card.pci_address == _INTEL_INTEGRATED_AT
-    return card.has_northbridge_voltage or is_integrated(vendor, name)
+        return card.pci_address == INTEL_INTEGRATED_AT and not card.vram_bytes
+    # the chip's working name tells an APU where its marketing name does not
+    name = f"{_name(card, vendor, tables)} {_line(card, tables) or ''}"
+    return _is_apu(card, name) if vendor == AMD else is_integrated(vendor, name)
 
 
-def _memory(card: PciCard, *, integrated: bool) -> int | None:
-    # an APU's engine can use the carve-out and the shared part; a discrete card its own only
-    if integrated and card.vram_bytes is not None and card.gtt_bytes is not None:
-        return card.vram_bytes + card.gtt_bytes
-    return card.vram_bytes or None
+def _is_apu(card: PciCard, name: str) -> bool:
+    return card.has_northbridge_voltage or is_integrated(AMD, name)
+
+
+def _line(card: PciCard, tables: NameTables) -> str | None:
+    table = tables.pci_ids
+    return None if table is None else pci_line(table, card.vendor_id, card.device_id)

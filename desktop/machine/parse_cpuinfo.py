@@ -3,41 +3,60 @@
 import re
 from typing import Final
 
-_ARM: Final = 0x41
-_ARM_PARTS: Final = {
-    0xD03: "Cortex-A53",
-    0xD05: "Cortex-A55",
-    0xD07: "Cortex-A57",
-    0xD08: "Cortex-A72",
-    0xD09: "Cortex-A73",
-    0xD0A: "Cortex-A75",
-    0xD0B: "Cortex-A76",
-    0xD0C: "Neoverse-N1",
-    0xD0D: "Cortex-A77",
-    0xD40: "Neoverse-V1",
-    0xD41: "Cortex-A78",
-    0xD44: "Cortex-X1",
-    0xD46: "Cortex-A510",
-    0xD47: "Cortex-A710",
-    0xD48: "Cortex-X2",
-    0xD49: "Neoverse-N2",
-    0xD4D: "Cortex-A715",
-    0xD4E: "Cortex-X3",
-    0xD4F: "Neoverse-V2",
-    0xD80: "Cortex-A520",
-    0xD81: "Cortex-A720",
-    0xD82: "Cortex-X4",
+_ARM, _QUALCOMM, _APPLE, _AMPERE = 0x41, 0x51, 0x61, 0xC0
+_DESIGNS: Final = {
+    (_ARM, 0xD03): "Cortex-A53",
+    (_ARM, 0xD04): "Cortex-A35",
+    (_ARM, 0xD05): "Cortex-A55",
+    (_ARM, 0xD07): "Cortex-A57",
+    (_ARM, 0xD08): "Cortex-A72",
+    (_ARM, 0xD09): "Cortex-A73",
+    (_ARM, 0xD0A): "Cortex-A75",
+    (_ARM, 0xD0B): "Cortex-A76",
+    (_ARM, 0xD0C): "Neoverse-N1",
+    (_ARM, 0xD0D): "Cortex-A77",
+    (_ARM, 0xD40): "Neoverse-V1",
+    (_ARM, 0xD41): "Cortex-A78",
+    (_ARM, 0xD42): "Cortex-A78AE",
+    (_ARM, 0xD44): "Cortex-X1",
+    (_ARM, 0xD46): "Cortex-A510",
+    (_ARM, 0xD47): "Cortex-A710",
+    (_ARM, 0xD48): "Cortex-X2",
+    (_ARM, 0xD49): "Neoverse-N2",
+    (_ARM, 0xD4B): "Cortex-A78C",
+    (_ARM, 0xD4D): "Cortex-A715",
+    (_ARM, 0xD4E): "Cortex-X3",
+    (_ARM, 0xD4F): "Neoverse-V2",
+    (_ARM, 0xD80): "Cortex-A520",
+    (_ARM, 0xD81): "Cortex-A720",
+    (_ARM, 0xD82): "Cortex-X4",
+    (_ARM, 0xD84): "Neoverse-V3",
+    (_ARM, 0xD85): "Cortex-X925",
+    (_ARM, 0xD87): "Cortex-A725",
+    (_QUALCOMM, 0x001): "Oryon",
+    (_APPLE, 0x022): "Icestorm",
+    (_APPLE, 0x023): "Firestorm",
+    (_APPLE, 0x032): "Blizzard",
+    (_APPLE, 0x033): "Avalanche",
+    (_AMPERE, 0xAC3): "Ampere-1",
+    (_AMPERE, 0xAC4): "Ampere-1a",
 }
-"""Part numbers of the implementer ARM, from its technical reference manuals (MIDR_EL1)."""
+"""By implementer and part number (MIDR_EL1), from ARM's technical reference manuals and the
+kernel's `arch/arm64/include/asm/cputype.h`."""
 
 
-def cpu_name(text: str) -> str | None:
-    """`AMD EPYC 7763 64-Core Processor`; on ARM the board and the core's design, if told."""
+def cpu_name(text: str, board: str | None = None) -> str | None:
+    """`AMD EPYC 7763 64-Core Processor`; on ARM the board and the core's design, if told.
+
+    Args:
+        text: of `/proc/cpuinfo`.
+        board: what the device tree calls it, where cpuinfo names none.
+    """
     name = _first(text, "model name")
     # 32-bit kernels on ARM put the architecture there, which names no processor
     if name is not None and not name.startswith("ARMv"):
         return " ".join(name.split())
-    parts = [part for part in (_board(text), _designs(text)) if part]
+    parts = [part for part in (_board(text) or board, _designs(text)) if part]
     return " · ".join(parts) or None
 
 
@@ -66,7 +85,7 @@ def _designs(text: str) -> str:
 
 def _design(implementer: str, part: str) -> str | None:
     try:
-        return _ARM_PARTS.get(int(part, 16)) if int(implementer, 16) == _ARM else None
+        return _DESIGNS.get((int(implementer, 16), int(part, 16)))
     except ValueError:
         return None
 

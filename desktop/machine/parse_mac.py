@@ -1,14 +1,13 @@
-"""macOS's `sysctl` and System Information to facts."""
+"""macOS's `sysctl` and IORegistry to facts."""
 
-import json
 import re
 from collections.abc import Mapping
 
-from desktop.machine.vendors import AMD, APPLE, INTEL, NVIDIA, is_integrated
+from desktop.machine.parse_instructions import of_sysctl
+from desktop.machine.vendors import APPLE
 from desktop.records.machine import Accelerator, Cpu
 
 _MIB = 1024 * 1024
-_SIZES = {"MB": _MIB, "GB": 1024 * _MIB}
 
 
 def sysctl_values(text: str) -> dict[str, str]:
@@ -25,6 +24,7 @@ def cpu(values: Mapping[str, str], usable_cpus: int | None = None) -> Cpu:
         logical_cores=_number(values.get("hw.logicalcpu")),
         sockets=_number(values.get("hw.packages")),
         usable_cpus=usable_cpus,
+        instruction_sets=of_sysctl(values),
     )
 
 
@@ -41,35 +41,15 @@ def apple_chip(values: Mapping[str, str]) -> Accelerator | None:
     return Accelerator(APPLE, name, limit_mib * _MIB if limit_mib else None, integrated=True)
 
 
-def displays(text: str) -> tuple[Accelerator, ...]:
-    """The cards of `system_profiler -json SPDisplaysDataType`; none when it is not that JSON."""
-    try:
-        items = json.loads(text)["SPDisplaysDataType"]
-    except (ValueError, KeyError, TypeError):
-        return ()
-    cards = (_card(item) for item in items if isinstance(item, dict))
-    return tuple(card for card in cards if card is not None)
+def is_virtual(values: Mapping[str, str]) -> bool:
+    """Whether a hypervisor is under this macOS."""
+    return values.get("kern.hv_vmm_present") == "1"
 
 
-def _card(item: Mapping[str, object]) -> Accelerator | None:
-    name = str(item.get("sppci_model", ""))
-    vendor = _vendor(f"{item.get('spdisplays_vendor', '')} {name}")
-    # the chip itself is told better by sysctl
-    if not name or vendor in (None, APPLE):
-        return None
-    memory_bytes = _size(str(item.get("spdisplays_vram", "")))
-    integrated = "spdisplays_vram_shared" in item or is_integrated(str(vendor), name)
-    return Accelerator(str(vendor), name, memory_bytes, integrated)
-
-
-def _vendor(told: str) -> str | None:
-    vendors = (APPLE, AMD, NVIDIA, INTEL)
-    return next((v for v in vendors if re.search(rf"(?:\b|_){v}\b", told, re.IGNORECASE)), None)
-
-
-def _size(told: str) -> int | None:
-    found = re.fullmatch(r"(\d+) (MB|GB)", told.strip())
-    return int(found.group(1)) * _SIZES[found.group(2)] if found else None
+def agx_cores(text: str) -> int | None:
+    """`"gpu-core-count" = 10` of the IORegistry's AGXAccelerator."""
+    found = re.search(r'"gpu-core-count"\s*=\s*(\d+)', text)
+    return int(found.group(1)) or None if found else None
 
 
 def _number(told: str | None) -> int | None:

@@ -26,6 +26,11 @@ def battery_percent(supplies: Mapping[str, Mapping[str, str]]) -> float | None:
     return next((float(charge) for charge in charges if charge.isdecimal()), None)
 
 
+def has_battery(supplies: Mapping[str, Mapping[str, str]]) -> bool:
+    """Whether a battery can run this machine; those of mice and headsets do not count."""
+    return any(s.get("type") == "Battery" for s in _own(supplies))
+
+
 def _own(supplies: Mapping[str, Mapping[str, str]]) -> list[Mapping[str, str]]:
     # scope Device: the battery of a mouse or a headset
     return [s for s in supplies.values() if s.get("scope") != "Device"]

@@ -1,64 +1,107 @@
-"""Windows' display adapters to accelerators."""
+"""Windows' registry and CIM to facts."""
 
 import json
 import re
 from collections.abc import Iterable, Mapping
+from typing import Final
 
-from desktop.machine.vendors import PCI_VENDORS, is_integrated
+from desktop.machine.names import clean
+from desktop.machine.parse_cards import INTEL_INTEGRATED_AT
+from desktop.machine.vendors import INTEL, PCI_VENDORS, QUALCOMM, is_integrated
 from desktop.records.machine import Accelerator
-from desktop.sources.windows import RegistryAdapter
+from desktop.sources.registry import RegistryAdapter
 
-_ID = re.compile(r"VEN_([0-9A-F]{4})&DEV_([0-9A-F]{4})", re.IGNORECASE)
+_PCI_ID: Final = re.compile(r"PCI\\VEN_([0-9A-F]{4})&DEV_[0-9A-F]{4}", re.IGNORECASE)
+_QUALCOMM_ID: Final = re.compile(r"ACPI\\(?:VEN_)?QCOM", re.IGNORECASE)
+_LOCATION: Final = re.compile(r"(\d+),\s*(?:device )?(\d+),\s*(?:function )?(\d+)\)?$")
+_MICROSOFTS: Final = "Microsoft "
+"""Basic Display Adapter, Basic Render Driver, Remote Display Adapter: nothing computes on them,
+even where a real card is behind the first, which stands for a driver that is missing."""
+
+
+def instances(text: str | None, name: str) -> tuple[Mapping[str, object], ...]:
+    """The instances of one class in CIM's JSON; none when it is not that JSON."""
+    try:
+        told = json.loads(text or "")
+    except ValueError:
+        return ()
+    items = told.get(name) if isinstance(told, dict) else None
+    # PowerShell writes a single object without a list around it
+    listed = items if isinstance(items, list) else [items]
+    return tuple(item for item in listed if isinstance(item, dict))
 
 
 def accelerators(
-    present: str | None, registry: Iterable[RegistryAdapter]
+    cim: str | None,
+    registry: Iterable[RegistryAdapter],
+    present: Iterable[str] | None = None,
 ) -> tuple[Accelerator, ...]:
-    """The cards that are present now, with their memory from the registry.
+    """The cards that are present now, with address and memory from the registry.
 
     Args:
-        present: JSON of Win32_VideoController; None when PowerShell gave nothing, then all that
-            the registry knows is taken, which may name a card that was taken out.
-        registry: the adapters' driver keys.
+        cim: the JSON of `read_cim`; PowerShell may have given nothing.
+        registry: the adapters that have, or once had, a driver here.
+        present: the devices that are there now, for want of CIM. Without either all that the
+            registry knows is taken, which may name a card that was taken out.
     """
-    adapters = tuple(registry)
-    if present is None:
-        cards = (_card(a.name or "", a.matching_id, None, adapters) for a in adapters)
+    known = {adapter.device_id.upper(): adapter for adapter in registry}
+    shown = instances(cim, "Win32_VideoController")
+    if shown:
+        found = [_present(item, known) for item in shown]
     else:
-        cards = (_present(item, adapters) for item in _items(present))
-    return tuple(card for card in cards if card is not None)
+        here = known.keys() if present is None else {device.upper() for device in present}
+        there = (adapter for device, adapter in known.items() if device in here)
+        found = [_card(a.name or "", a, a.driver_version) for a in there]
+    return tuple(card for card in found if card is not None)
+
+
+def sockets(cim: str | None) -> int | None:
+    """Processors in the machine."""
+    for item in instances(cim, "Win32_ComputerSystem"):
+        count = item.get("NumberOfProcessors")
+        if isinstance(count, int) and count > 0:
+            return count
+    return len(instances(cim, "Win32_Processor")) or None
+
+
+def pci_address(location: str | None) -> str | None:
+    """`0000:01:00.0` from `…;PCI bus %1, device %2, function %3;(1,0,0)`, decimal there."""
+    found = _LOCATION.search((location or "").strip())
+    if found is None:
+        return None
+    bus, device, function = map(int, found.groups())
+    return f"0000:{bus:02x}:{device:02x}.{function}" if bus <= 0xFF else None  # noqa: PLR2004
 
 
 def _present(
-    item: Mapping[str, object], adapters: tuple[RegistryAdapter, ...]
+    item: Mapping[str, object], known: Mapping[str, RegistryAdapter]
 ) -> Accelerator | None:
-    driver = item.get("DriverVersion")
-    version = driver if isinstance(driver, str) else None
-    return _card(str(item.get("Name") or ""), str(item.get("PNPDeviceID") or ""), version, adapters)
+    device_id = str(item.get("PNPDeviceID") or "")
+    name, version = str(item.get("Name") or ""), item.get("DriverVersion")
+    adapter = known.get(device_id.upper(), RegistryAdapter(device_id, None, None, None))
+    return _card(name, adapter, version if isinstance(version, str) else None)
 
 
-def _card(
-    name: str, device: str, driver: str | None, adapters: tuple[RegistryAdapter, ...]
-) -> Accelerator | None:
-    found = _ID.search(device)
-    vendor = PCI_VENDORS.get(int(found.group(1), 16)) if found else None
-    if found is None or vendor is None or not name:
+def _card(name: str, adapter: RegistryAdapter, driver: str | None) -> Accelerator | None:
+    vendor = _vendor(adapter.device_id)
+    if vendor is None or not name or name.startswith(_MICROSOFTS):
         return None
-    integrated = is_integrated(vendor, name)
-    memory_bytes = _memory(found.group().lower(), adapters)
-    return Accelerator(vendor, " ".join(name.split()), memory_bytes, integrated, None, driver)
+    address = pci_address(adapter.location)
+    at_intels = vendor == INTEL and address == INTEL_INTEGRATED_AT
+    return Accelerator(
+        vendor,
+        clean(name),
+        None,
+        at_intels or is_integrated(vendor, name),
+        address,
+        driver,
+        dedicated_bytes=adapter.memory_bytes,
+    )
 
 
-def _memory(device: str, adapters: tuple[RegistryAdapter, ...]) -> int | None:
-    sizes = [a.memory_bytes for a in adapters if device in a.matching_id.lower()]
-    return next((size for size in sizes if size is not None), None)
-
-
-def _items(text: str) -> list[Mapping[str, object]]:
-    # PowerShell writes a single object without a list around it
-    try:
-        told = json.loads(text)
-    except ValueError:
-        return []
-    items = told if isinstance(told, list) else [told]
-    return [item for item in items if isinstance(item, dict)]
+def _vendor(device_id: str) -> str | None:
+    # virtual and remote adapters hang on other buses (ROOT, SWD, USB) or are others' PCI devices
+    found = _PCI_ID.match(device_id)
+    if found is not None:
+        return PCI_VENDORS.get(int(found.group(1), 16))
+    return QUALCOMM if _QUALCOMM_ID.match(device_id) else None

@@ -1,29 +1,46 @@
 """Who makes cards that can compute, and how an integrated one is told from a discrete one."""
 
 import re
+from types import MappingProxyType
 from typing import Final
 
 NVIDIA, AMD, INTEL, APPLE = "NVIDIA", "AMD", "Intel", "Apple"
+MOORE_THREADS, QUALCOMM, ARM = "Moore Threads", "Qualcomm", "Arm"
 
-PCI_VENDORS: Final = {0x10DE: NVIDIA, 0x1002: AMD, 0x8086: INTEL}
+PCI_VENDORS: Final = MappingProxyType(
+    {0x10DE: NVIDIA, 0x1002: AMD, 0x8086: INTEL, 0x1ED5: MOORE_THREADS}
+)
 """Source: the PCI ID repository. All others are left out: virtual adapters (bochs 0x1234, virtio
 0x1af4, QXL 0x1b36, VMware 0x15ad, Hyper-V 0x1414, VirtualBox 0x80ee, Cirrus 0x1013) and servers'
 management chips (ASPEED 0x1a03, Matrox 0x102b) show a picture and compute nothing."""
 
+_ON_CHIPS: Final = frozenset({APPLE, QUALCOMM, ARM})
+"""Their graphics units are parts of a processor, always."""
+
+_SURELY_INTEGRATED = {
+    # the small Vegas are parts of Ryzen chips, though some drivers write "RX Vega 11"
+    AMD: r"Vega (?:[36789]|1[01])",
+    # three digits after A or B are a card's, but for these of Panther Lake
+    INTEL: r"B3[79]0",
+}
 _DISCRETE = {
-    AMD: r"RX|Instinct|FirePro|W\d{4}|VII|MI\d{2,3}X?",
-    INTEL: r"[AB]\d{3}M?|B\d{2}|A\d{2}|Flex|Max",
+    AMD: r"RX|Instinct|FirePro|W\d{4}|VII|MI\d{2,3}[AX]?|Pro Vega",
+    INTEL: r"[AB]\d{3}M?|B\d{2}|A\d{2}M?|Flex|Max|MAX",
 }
 _INTEGRATED = {
-    AMD: r"Graphics|\d{3}M|\d{4}S|R[2-7]|APU|Renoir|Cezanne|Raphael|Rembrandt|Phoenix\d?|Strix",
-    INTEL: r"UHD|HD|Iris|Xe|Graphics|1[34]0[VTM]",
-    NVIDIA: r"Orin|Xavier|Thor|GB10|Tegra",
+    AMD: (
+        r"Graphics|\d{3}M|80[456]0S|APU|Custom GPU|Vega (?:Series|Mobile)"
+        r"|Renoir|Lucienne|Cezanne|Barcelo|Picasso|Raven\d?|Dali|Mendocino|VanGogh|Van Gogh"
+        r"|Raphael|Granite Ridge|Rembrandt|Phoenix\d?|HawkPoint\d?|Strix|Krackan\d?"
+    ),
+    INTEL: r"UHD|HD|Iris|Xe|Graphics|1[34]0[VTU]",
+    NVIDIA: r"Orin|Xavier|Thor|GB10|Tegra|Jetson",
 }
 
 
 def is_integrated(vendor: str, name: str) -> bool:
     """By whole words of the marketing name; a name that tells neither is taken for discrete."""
-    if vendor == APPLE:
+    if vendor in _ON_CHIPS or _has_word(_SURELY_INTEGRATED.get(vendor), name):
         return True
     if _has_word(_DISCRETE.get(vendor), name):
         return False
@@ -31,4 +48,6 @@ def is_integrated(vendor: str, name: str) -> bool:
 
 
 def _has_word(words: str | None, name: str) -> bool:
-    return words is not None and re.search(rf"(?<!\w)(?:{words})(?!\w)", name) is not None
+    # "Radeon(TM) Graphics": what stands in brackets parts two words as a space does
+    plain = " ".join(re.sub(r"\((?:R|TM|C)\)", " ", name, flags=re.IGNORECASE).split())
+    return words is not None and re.search(rf"(?<!\w)(?:{words})(?!\w)", plain) is not None

@@ -5,11 +5,16 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from desktop.clock import now_ns
-from desktop.power.meter import Reading
+from desktop.power.meter import MAX_GAP_NS, Reading
 from desktop.records.energy import MeterFacts
 
 MOST_W = 20_000.0
 """More than any one counter's board or package draws: a faster rise is not energy."""
+LIVE_NS = 3_000_000_000
+"""A counter that has not moved for so long is not waited for."""
+
+Look = Callable[[], Sequence[int | None]]
+"""The raw counts of all counters of a meter at one moment; None for one that is refused."""
 
 
 class Change(Enum):
@@ -33,6 +38,8 @@ class Counter:
     unit_j: float
     max_range: int | None = None
     total_j: float = 0.0
+    moved_ns: int | None = None
+    """When it last moved; None until then."""
     _raw: int | None = None
     _at_ns: int = 0
 
@@ -45,8 +52,14 @@ class Counter:
             return Change.STALLED
         else:
             change = self._grow(self._rise(self._raw, raw) * self.unit_j, at_ns)
+            self.moved_ns = at_ns
         self._raw, self._at_ns = raw, at_ns
         return change
+
+    @property
+    def counts(self) -> bool:
+        """Whether it ever counted: many chips list counters that stay at 0."""
+        return bool(self._raw) or self.moved_ns is not None
 
     def _rise(self, before: int, raw: int) -> int:
         wrapped = raw < before and self.max_range is not None
@@ -61,42 +74,68 @@ class Counter:
         return Change.MOVED
 
 
-@dataclass(frozen=True, slots=True)
-class CountedSource:
-    """A counter and how to look at it."""
-
-    counter: Counter
-    look: Callable[[], int | None]
-
-
 @dataclass(slots=True)
 class CounterMeter:
-    """A meter that sums one or several counters (cards, sockets)."""
+    """A meter that sums one or several counters (cards, sockets, parts of a chip).
+
+    Args:
+        facts: what it is.
+        counters: in the order of `look`'s counts.
+        look: reads all of them at one moment.
+        on_close: lets the source go.
+        clock: monotonic nanoseconds.
+        max_gap_ns: see `Meter`.
+        together: the counters are renewed at moments of their own, some only once a second: report
+            when all of them have moved, as a sum of fresh and stale ones jumps.
+    """
 
     facts: MeterFacts
-    sources: Sequence[CountedSource]
+    counters: Sequence[Counter]
+    look: Look
     on_close: Callable[[], None] = lambda: None
     clock: Callable[[], int] = now_ns
+    max_gap_ns: int = MAX_GAP_NS
+    together: bool = False
     dropped: int = field(default=0, init=False)
+    _start_ns: int | None = field(default=None, init=False)
+    _told_ns: int = field(default=-1, init=False)
+    _restart: bool = field(default=False, init=False)
 
     def read(self) -> Reading | None:
         """Joules of all counters together; None when one refused or none has moved."""
         before_ns = self.clock()
-        counts = [source.look() for source in self.sources]
+        counts = self.look()
         at_ns = (before_ns + self.clock()) // 2
         changes = {
-            source.counter.advance(count, at_ns)
-            for source, count in zip(self.sources, counts, strict=True)
+            counter.advance(count, at_ns)
+            for counter, count in zip(self.counters, counts, strict=True)
             if count is not None
         }
         if None in counts or changes <= {Change.STALLED}:
             self.dropped += 1
             return None
-        restart = Change.RESTARTED in changes
-        self.dropped += restart
-        energy_j = sum(source.counter.total_j for source in self.sources)
-        return Reading(at_ns, energy_j=energy_j, restart=restart)
+        self._restart = self._restart or Change.RESTARTED in changes
+        self.dropped += Change.RESTARTED in changes
+        return self._report(at_ns) if self._all_fresh(at_ns) else None
 
     def close(self) -> None:
         """Let the source go."""
         self.on_close()
+
+    def _report(self, at_ns: int) -> Reading:
+        restart, self._restart, self._told_ns = self._restart, False, at_ns
+        return Reading(at_ns, sum(c.total_j for c in self.counters), restart=restart)
+
+    def _all_fresh(self, at_ns: int) -> bool:
+        """Whether every counter that is in use has moved since the last report."""
+        if not self.together:
+            return True
+        if self._start_ns is None:
+            self._start_ns = at_ns
+            return False
+        moved = [self._start_ns if c.moved_ns is None else c.moved_ns for c in self._used()]
+        waited = [t for t in moved if t > at_ns - LIVE_NS]
+        return all(t > max(self._told_ns, self._start_ns) for t in waited)
+
+    def _used(self) -> list[Counter]:
+        return [counter for counter in self.counters if counter.counts]

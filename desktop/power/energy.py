@@ -1,16 +1,22 @@
 """Energy of a run's timed windows, and the idle power before it."""
 
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import Protocol
 
-from desktop.clock import now_ns
 from desktop.power.integrate import Window, integrate_windows, segments_of
-from desktop.power.meter import Meter, Reading
-from desktop.power.sampler import INTERVAL_S, Waiter
+from desktop.power.meter import MAX_GAP_NS, Reading
+from desktop.power.sampler import Waiter
 from desktop.records.energy import Energy, MeterFacts
 
-MAX_GAP_NS = 1_000_000_000
-"""Ten missed readings: of a longer silence nothing is claimed."""
+LONGER_S = 3
+
+
+class HasReadings(Protocol):
+    """A `Sampler`; tests pass their own."""
+
+    def readings(self) -> tuple[Reading, ...]:
+        """Every reading so far."""
+        ...
 
 
 def energy_of(
@@ -36,40 +42,39 @@ def energy_of(
     return None if part is None else Energy(part.energy_j, part.covered, idle_w, facts)
 
 
-def measure_idle(
-    meter: Meter,
-    seconds: float,
-    *,
-    stopper: Waiter | None = None,
-    interval_s: float = INTERVAL_S,
-    clock: Callable[[], int] = now_ns,
-) -> float | None:
-    """Mean watts over the next `seconds`, to be called before the run and not on the UI thread.
+def measure_idle(sampler: HasReadings, seconds: float, stopper: Waiter) -> float | None:
+    """Mean watts of a sampler that runs, over the next `seconds`; not on the UI thread.
+
+    Only the sampler's thread reads the meter, so a stuck meter holds up nobody here. Where the
+    source has news so rarely that one reading came, the wait goes on for up to `LONGER_S`.
 
     Args:
-        meter: nobody else reads it meanwhile.
+        sampler: running; its readings so far count too.
         seconds: how long.
         stopper: set by whoever cancels the run; then the wait ends at once.
-        interval_s: between readings.
-        clock: monotonic nanoseconds.
 
     Returns:
-        None when it was stopped or the meter gave nothing.
+        None when it was stopped or the meter gave too little.
     """
-    waiter: Waiter = stopper or threading.Event()
-    start_ns = clock()
-    readings = [meter.read()]
-    while clock() < start_ns + seconds * 1e9:
-        if waiter.wait(interval_s):
+    if stopper.wait(seconds):
+        return None
+    longer = 0
+    while len(sampler.readings()) == 1 and mean_w(sampler.readings()) is None:
+        if longer >= LONGER_S or stopper.wait(1.0):
             return None
-        readings.append(meter.read())
-    return _mean_w([reading for reading in readings if reading is not None])
+        longer += 1
+    return mean_w(sampler.readings())
 
 
-def _mean_w(readings: Sequence[Reading]) -> float | None:
+def mean_w(readings: Sequence[Reading]) -> float | None:
+    """Mean watts over all of `readings`; None when they tell nothing.
+
+    A single momentary reading is its own mean; a counter needs two.
+    """
     segments = tuple(segments_of(readings))
     if not segments:
-        return None
+        momentary = [r.watts_w for r in readings if r.watts_w is not None]
+        return momentary[0] if momentary else None
     window = (segments[0].start_ns, segments[-1].end_ns)
     part = integrate_windows(segments, [window], window[1] - window[0])
     if part is None:

@@ -1,67 +1,38 @@
-"""NVIDIA cards: the energy counter of the board, else its power."""
+"""NVIDIA cards through NVML: the energy counter of the board (Volta and newer), its power, load."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable
 
-from desktop.clock import now_ns
-from desktop.power.counter import CountedSource, Counter, CounterMeter
-from desktop.power.meter import Meter, Reading
-from desktop.records.energy import MeterFacts, MeterKind, Scope, Source
+from desktop.power.cards import CardSensor
+from desktop.records.energy import MeterKind
 from desktop.sources.nvml import Nvml, NvmlCard
 
 NAME = "NVML"
+_J_PER_MJ = 1e-3
 
 
-@dataclass(slots=True)
-class NvmlPowerMeter:
-    """The sum of the boards' power, for cards without an energy counter (before Volta)."""
-
-    facts: MeterFacts
-    nvml: Nvml
-    indices: Sequence[int]
-    clock: Callable[[], int] = now_ns
-    dropped: int = field(default=0, init=False)
-
-    def read(self) -> Reading | None:
-        """Watts of all cards together; None when one of them refused."""
-        before_ns = self.clock()
-        powers_mw = [self.nvml.power_mw(index) for index in self.indices]
-        at_ns = (before_ns + self.clock()) // 2
-        known = [power for power in powers_mw if power is not None]
-        if len(known) < len(powers_mw):
-            self.dropped += 1
-            return None
-        return Reading(at_ns, watts_w=sum(known) / 1e3)
-
-    def close(self) -> None:
-        """Let NVML go."""
-        self.nvml.close()
+def nvml_sensor(nvml: Nvml, card: NvmlCard) -> CardSensor:
+    """What one card tells; each look gives None where card or driver refuses it."""
+    index = card.index
+    return CardSensor(
+        name=card.name,
+        source=NAME,
+        pci_address=card.pci_bus_id,
+        count=lambda: nvml.energy_mj(index),
+        unit_j=_J_PER_MJ,
+        watts=lambda: _above_zero(nvml.power_mw(index), 1e-3),
+        # before Ampere; newer cards give a mean of a second, and all of them have the counter
+        kind=MeterKind.INSTANTANEOUS,
+        busy=_share(lambda: nvml.busy_percent(index)),
+    )
 
 
-def nvml_meter(nvml: Nvml, cards: Sequence[NvmlCard]) -> Meter | None:
-    """A meter over these cards; None when a card tells neither energy nor power."""
-    indices = [card.index for card in cards]
-    if not indices:
-        return None
-    if all(nvml.energy_mj(index) is not None for index in indices):
-        return _counter_meter(nvml, cards)
-    if all(nvml.power_mw(index) is not None for index in indices):
-        detail = f"Power of {_names(cards)}; the rest of the machine is not counted."
-        facts = MeterFacts(NAME, Source.SENSOR, MeterKind.INSTANTANEOUS, Scope.BOARD, detail)
-        return NvmlPowerMeter(facts, nvml, indices)
-    return None
+def _above_zero(value: int | None, unit: float) -> float | None:
+    return value * unit if value is not None and value > 0 else None
 
 
-def _counter_meter(nvml: Nvml, cards: Sequence[NvmlCard]) -> Meter:
-    detail = f"Energy counter of {_names(cards)}; the rest of the machine is not counted."
-    facts = MeterFacts(NAME, Source.SENSOR, MeterKind.COUNTER, Scope.BOARD, detail)
-    sources = [CountedSource(Counter(unit_j=1e-3), _energy_of(nvml, card)) for card in cards]
-    return CounterMeter(facts, sources, nvml.close)
+def _share(percent: Callable[[], int | None]) -> Callable[[], float | None]:
+    def look() -> float | None:
+        value = percent()
+        return None if value is None else min(1.0, max(0.0, value / 100))
 
-
-def _energy_of(nvml: Nvml, card: NvmlCard) -> Callable[[], int | None]:
-    return lambda: nvml.energy_mj(card.index)
-
-
-def _names(cards: Sequence[NvmlCard]) -> str:
-    return ", ".join(card.name for card in cards)
+    return look

@@ -33,7 +33,7 @@ class Sampler:
     """Reads a meter at a steady interval and keeps every reading.
 
     Args:
-        meter: read by the sampler's thread only; closed by whoever made it.
+        meter: read by the sampler's thread only; closed by whoever made it, after `stop`.
         interval_s: between readings; a late one does not shift those after it.
         on_sample: called with each new sample in the sampler's thread; must be quick, not raise.
         clock: monotonic nanoseconds.
@@ -55,20 +55,27 @@ class Sampler:
         self._clock = clock
         self._stopper: Waiter = stopper or threading.Event()
         self._readings: list[Reading] = []
+        self._broken = False
         self._thread = threading.Thread(target=self._run, name=THREAD_NAME, daemon=True)
 
     def start(self) -> None:
         """Begin; once in a sampler's life."""
         self._thread.start()
 
-    def stop(self) -> None:
-        """Take a last reading, end the thread and wait for it; harmless when called again."""
+    def stop(self) -> bool:
+        """Take a last reading, end the thread and wait for it; harmless when called again.
+
+        Returns:
+            False when the meter is stuck: its thread is left behind and still holds the meter,
+            which must not be closed then.
+        """
         self._stopper.set()
         if not self._thread.is_alive():
-            return
+            return True
         self._thread.join(_JOIN_S)
         if self._thread.is_alive():
             log.warning("the meter %s is stuck; its thread is left behind", self._meter.facts.name)
+        return not self._thread.is_alive()
 
     def readings(self) -> tuple[Reading, ...]:
         """Every reading so far, for `energy_of`."""
@@ -80,13 +87,23 @@ class Sampler:
 
     def take(self) -> None:
         """Read once now. The thread does this; so may a caller that runs no thread."""
-        reading = self._meter.read()
+        reading = self._read()
         if reading is None:
             return
         self._readings.append(reading)
         if self._on_sample is not None:
             for sample in power_samples(self._readings[-2:])[-1:]:
                 self._on_sample(sample)
+
+    def _read(self) -> Reading | None:
+        try:
+            return self._meter.read()
+        except Exception:
+            # meters promise not to raise; one that breaks its word must not end the run's energy
+            if not self._broken:
+                log.exception("the meter %s failed", self._meter.facts.name)
+            self._broken = True
+            return None
 
     def _run(self) -> None:
         due_ns = self._clock()

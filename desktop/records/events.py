@@ -6,8 +6,10 @@ from typing import TypeAlias
 
 from desktop.errors import Reason
 from desktop.records.build import Build
+from desktop.records.cost import Costs
 from desktop.records.energy import MeterFacts, PowerSample
-from desktop.records.machine import Device, Machine
+from desktop.records.machine import Conditions, Device, Machine
+from desktop.records.parts import PartRate, Parts
 from desktop.records.request import ResultRow
 from desktop.records.run import Rate, Repetition, Run
 
@@ -110,6 +112,17 @@ class MachineKnown:
     meter: MeterFacts
     engine: Devices | None = None
     """The engine and its own device list; None when it could not be loaded."""
+    conditions: Conditions | None = None
+    """Power supply, plan, heat, display: as they are now."""
+    given_up: tuple[str, ...] = ()
+    """Sources that failed or did not answer in time, in English words."""
+
+
+@dataclass(frozen=True, slots=True)
+class CostsKnown:
+    """Price and carbon of the run that finished last, by the settings of now."""
+
+    costs: Costs
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +130,35 @@ class ResultsKnown:
     """The ledger was read, newest first."""
 
     rows: tuple[ResultRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PartDone:
+    """One part of the machine is measured."""
+
+    rate: PartRate
+    fraction: float
+    """Of the whole, 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartsFinished:
+    """The machine's parts are kept. `statement_id` and `key_id` are None when not signed."""
+
+    parts: Parts
+    rates: tuple[PartRate, ...]
+    statement_id: str | None
+    key_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PartsKnown:
+    """The newest parts of this machine that the ledger holds; no rates where it holds none."""
+
+    rates: tuple[PartRate, ...] = ()
+    at: str | None = None
+    """RFC 3339, UTC."""
+    key_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +176,9 @@ RunEvent: TypeAlias = (
     | RepetitionDone
     | Power
     | Notice
+    | PartDone
+    | PartsFinished
     | RunFinished
     | RunFailed
 )
-AppEvent: TypeAlias = RunEvent | MachineKnown | ResultsKnown | CallFailed
+AppEvent: TypeAlias = RunEvent | MachineKnown | PartsKnown | CostsKnown | ResultsKnown | CallFailed

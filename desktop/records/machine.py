@@ -38,6 +38,8 @@ class Device:
     backend: str
     memory_bytes: int | None = None
     memory_free_bytes: int | None = None
+    pci_address: str | None = None
+    """`0000:03:00.0`, where the backend tells. Shown here, never signed."""
 
 
 @dataclass(frozen=True, slots=True)

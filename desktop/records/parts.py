@@ -2,11 +2,14 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 
 from desktop.records.machine import Conditions, Device, Machine
+from desktop.records.request import Signing
 
 PARTS_VERSION = 1
 """The method's version: signed with every statement."""
+MAX_PART_REPETITIONS = 1_000
 
 
 class PartTest(StrEnum):
@@ -26,6 +29,33 @@ class PartTest(StrEnum):
     """One graph that computes next to nothing: the fixed cost of a graph, seconds."""
 
 
+class Skipped(StrEnum):
+    """Why a test of a device has no figure."""
+
+    UNSUPPORTED = "unsupported"
+    """The device's backend cannot do it."""
+    MEMORY = "memory"
+    """It does not fit into the memory that is free."""
+    TIME = "time"
+    """No time was left."""
+    FAILED = "failed"
+    """The backend reported an error."""
+    WRONG = "wrong"
+    """The device computed something else than what was asked."""
+    CRASHED = "crashed"
+    """The measuring process ended, or fell silent, in this test."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartSkip:
+    """A test of a device that gave no figure."""
+
+    device: str
+    test: PartTest
+    threads: int | None
+    why: Skipped
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """One test of one device, with every timed repetition."""
@@ -36,7 +66,8 @@ class Part:
     threads: int | None
     """On the processor; None on cards."""
     work: int
-    """Of one repetition: operations (2 x M x N x K), bytes, or graphs."""
+    """Of one repetition, which may compute its graph several times: operations (2 x M x N x K),
+    bytes, or graphs."""
     durations_ns: tuple[int, ...]
     """Of each timed repetition, in order."""
     shape: tuple[int, ...] = ()
@@ -85,3 +116,18 @@ class Parts:
     after: Conditions
     started_at: str
     """RFC 3339, UTC."""
+    skipped: tuple[PartSkip, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PartsRequest:
+    """One press of the button."""
+
+    signing: Signing = Signing.KEYCHAIN
+    key_file: Path | None = None
+    threads: int | None = None
+    """None: as a run takes, the number of physical cores."""
+    wait: bool = False
+    """Wait while another measurement runs instead of failing with `busy`."""
+    time_limit_s: float | None = None
+    """Of everything together; None: as the plan has it."""

@@ -12,10 +12,11 @@ def kind_label(machine: Machine) -> str:
     """`2× Tesla T4`, `Apple M4`, or `Linux, CPU only · 4 CPUs`.
 
     Cards are named as their driver names them. Integrated graphics counts only where there is no
-    discrete card. Different cards are joined by `+`, in the order in which they were found.
+    discrete card. Different cards are joined by `+`, in the order in which they were found. What
+    the engine says of the cards changes nothing. Apple's machines are called by their chip.
     """  # noqa: RUF002
     cards = _counted(machine.accelerators)
-    if not cards:
+    if not cards or _is_apples(machine):
         return _without_cards(machine)
     counts = Counter(" ".join(card.name.split()) for card in cards)
     return " + ".join(name if n == 1 else f"{n}× {name}" for name, n in counts.items())  # noqa: RUF001
@@ -26,10 +27,14 @@ def _counted(cards: tuple[Accelerator, ...]) -> tuple[Accelerator, ...]:
     return discrete or cards
 
 
+def _is_apples(machine: Machine) -> bool:
+    return machine.os == "macOS" and machine.architecture == "arm64"
+
+
 def _without_cards(machine: Machine) -> str:
-    if machine.os == "macOS" and machine.architecture == "arm64":
-        name = machine.cpu.name or ""
-        return name if name.startswith(_APPLE) else "Apple silicon"
+    if _is_apples(machine):
+        names = (machine.cpu.name or "", *(card.name for card in machine.accelerators))
+        return next((name for name in names if name.startswith(_APPLE)), "Apple silicon")
     system = f"{_OS_WORDS.get(machine.os, machine.os)}, CPU only"
     cpus = machine.cpu.usable_cpus or machine.cpu.logical_cores
     if cpus is None:

@@ -4,15 +4,6 @@ from collections.abc import Mapping
 
 from desktop.records.build import Build
 from desktop.records.energy import Energy, MeterFacts, MeterKind, Scope, Source
-from desktop.records.machine import (
-    Accelerator,
-    Conditions,
-    Cpu,
-    Device,
-    DeviceKind,
-    Machine,
-    PowerSupply,
-)
 from desktop.records.run import (
     MAX_TEST_TOKENS,
     EngineFacts,
@@ -24,16 +15,19 @@ from desktop.records.run import (
     Run,
     SpeedTest,
 )
-from desktop.rules.fields import MAX_INTEGER, Fields
+from desktop.rules.fields import Fields
+from desktop.rules.machine_reading import (
+    MAX_NS,
+    RFC3339_UTC,
+    conditions_from,
+    device_from,
+    machine_from,
+)
 from desktop.rules.rates import rate_of
-from desktop.rules.run_writing import GIB
 
-RFC3339_UTC = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
 # No honest run comes near these; within them no sum overflows and no statistic takes for ever.
 MAX_REPETITIONS = 2_000
 MAX_TOKENS = 2 * MAX_TEST_TOKENS
-MAX_NS = 10**16
-"""Nearly four months."""
 MAX_ENERGY_J = 1e12
 MIN_COVERED = 1e-16
 """One nanosecond of `MAX_NS`."""
@@ -53,15 +47,15 @@ def run_from_body(body: Mapping[str, object]) -> Run:
     repetitions = _repetitions(fields)
     return Run(
         build=_build(fields.inner("build")),
-        machine=_machine(fields.inner("machine")),
+        machine=machine_from(fields.inner("machine")),
         engine=_engine(fields.inner("engine")),
         plan=plan,
         repetitions=repetitions,
         rates=_rates(plan, repetitions),
         memory=_memory(fields.inner("memory")),
         energy=_energies(fields, {r.test for r in repetitions if not r.warmup}),
-        before=_conditions(fields.inner("before")),
-        after=_conditions(fields.inner("after")),
+        before=conditions_from(fields.inner("before")),
+        after=conditions_from(fields.inner("after")),
         started_at=fields.matching("started_at", RFC3339_UTC, "a time in UTC"),
         notes=tuple(Note(n) for n in fields.texts("notes") if n in set(Note)),
     )
@@ -86,56 +80,15 @@ def _build(build: Fields) -> Build:
     )
 
 
-def _machine(machine: Fields) -> Machine:
-    return Machine(
-        os=machine.text("os"),
-        os_version=machine.text("os_version"),
-        architecture=machine.text("architecture"),
-        cpu=_cpu(machine.inner("cpu")),
-        ram_bytes=_bytes(machine, "ram_gib"),
-        accelerators=tuple(_accelerator(a) for a in machine.items("accelerators")),
-        virtual=machine.text_or_none("virtual"),
-    )
-
-
-def _cpu(cpu: Fields) -> Cpu:
-    return Cpu(
-        name=cpu.text_or_none("name"),
-        physical_cores=cpu.integer_or_none("physical_cores", 1),
-        logical_cores=cpu.integer_or_none("logical_cores", 1),
-        sockets=cpu.integer_or_none("sockets", 1),
-        usable_cpus=cpu.integer_or_none("usable_cpus", 1),
-    )
-
-
-def _accelerator(card: Fields) -> Accelerator:
-    return Accelerator(
-        vendor=card.text("vendor"),
-        name=card.text("name"),
-        memory_bytes=_bytes(card, "memory_gib"),
-        integrated=card.flag("integrated"),
-    )
-
-
 def _engine(engine: Fields) -> EngineFacts:
     return EngineFacts(
         name=engine.text("name"),
         version=engine.text("version"),
         backend=engine.text("backend"),
-        devices=tuple(_device(d) for d in engine.items("devices")),
+        devices=tuple(device_from(d) for d in engine.items("devices")),
         threads=engine.integer("threads", 1),
         flash_attention=engine.text_or_none("flash_attention"),
         gpu_layers=engine.integer("gpu_layers", -1),
-    )
-
-
-def _device(device: Fields) -> Device:
-    return Device(
-        name=device.text("name"),
-        description=device.text("description"),
-        kind=device.member("kind", DeviceKind),
-        backend=device.text("backend"),
-        memory_bytes=_bytes(device, "memory_gib"),
     )
 
 
@@ -222,20 +175,3 @@ def _meter(meter: Fields) -> MeterFacts:
         kind=meter.member("kind", MeterKind),
         scope=meter.member("scope", Scope),
     )
-
-
-def _conditions(conditions: Fields) -> Conditions:
-    supply = conditions.text_or_none("power_supply")
-    return Conditions(
-        power_supply=conditions.member("power_supply", PowerSupply) if supply else None,
-        battery_percent=conditions.number_or_none("battery_percent"),
-        governor=conditions.text_or_none("governor"),
-        temperature_c=conditions.number_or_none("temperature_c", None),
-        other_load_percent=conditions.number_or_none("other_load_percent"),
-        memory_available_bytes=conditions.integer_or_none("memory_available_bytes"),
-    )
-
-
-def _bytes(fields: Fields, name: str) -> int | None:
-    gib = fields.integer_or_none(name, 1, MAX_INTEGER // GIB)
-    return gib * GIB if gib is not None else None

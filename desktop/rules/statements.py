@@ -1,19 +1,35 @@
-"""What a signed run says, how it is read back, and the row that lists it. Pure."""
+"""What signed runs and parts say, how they are read back, and the row that lists a run. Pure."""
 
 import re
+from collections.abc import Callable
+from typing import NamedTuple
 
 from desktop.errors import StatementError
 from desktop.records.energy import Energy
+from desktop.records.parts import PARTS_VERSION, Parts
 from desktop.records.request import ResultRow
 from desktop.records.run import PROTOCOL_VERSION, Rate, Run, SpeedTest
 from desktop.records.statement import Statement
+from desktop.rules.machine_reading import RFC3339_UTC
+from desktop.rules.machine_writing import Fields
+from desktop.rules.parts_reading import parts_from_body
+from desktop.rules.parts_writing import parts_fields
 from desktop.rules.rates import energy_per_token_j
-from desktop.rules.run_reading import RFC3339_UTC, run_from_body
+from desktop.rules.run_reading import run_from_body
 from desktop.rules.run_writing import run_fields
 from desktop.rules.strict_json import dump_canonical, parse_object
 
-__all__ = ["RUN_TYPE", "result_row", "run_from_body", "run_payload"]
+__all__ = [
+    "PARTS_TYPE",
+    "RUN_TYPE",
+    "parts_from_body",
+    "parts_payload",
+    "result_row",
+    "run_from_body",
+    "run_payload",
+]
 
+PARTS_TYPE = "application/vnd.gram.parts.v1+json"
 RUN_TYPE = "application/vnd.gram.run.v1+json"
 NONCE = r"[0-9A-Za-z_-]{16,128}"
 
@@ -30,20 +46,23 @@ def run_payload(run: Run, *, nonce: str, signed_at: str) -> bytes:
         StatementError: `cannot_sign` when a value could not be read back from the statement: a
             text over 256 characters, a number that is not finite, a repetition without duration.
     """
-    try:
-        _check_stamp(nonce, signed_at)
-        body = run_fields(run) | {
-            "protocol": PROTOCOL_VERSION,
-            "nonce": nonce,
-            "signed_at": signed_at,
-        }
-        text = dump_canonical(body)
-        run_from_body(parse_object(text))
-    except StatementError as e:
-        raise StatementError("cannot_sign", detail=str(e.reason.params["detail"])) from e
-    except ValueError as e:
-        raise StatementError("cannot_sign", detail=str(e)) from e
-    return text.encode("utf-8")
+    stamp = _Stamp(PROTOCOL_VERSION, nonce, signed_at)
+    return _payload(lambda: run_fields(run), run_from_body, stamp)
+
+
+def parts_payload(parts: Parts, *, nonce: str, signed_at: str) -> bytes:
+    """The bytes to sign, made as those of a run.
+
+    Args:
+        parts: with the duration of every repetition. Rates are not signed: they follow from these.
+        nonce: 16 to 128 letters and digits, fresh for each statement.
+        signed_at: RFC 3339, UTC, to the second.
+
+    Raises:
+        StatementError: `cannot_sign` when a value could not be read back from the statement.
+    """
+    stamp = _Stamp(PARTS_VERSION, nonce, signed_at)
+    return _payload(lambda: parts_fields(parts), parts_from_body, stamp)
 
 
 def result_row(statement: Statement, run: Run) -> ResultRow:
@@ -72,11 +91,31 @@ def result_row(statement: Statement, run: Run) -> ResultRow:
     )
 
 
-def _check_stamp(nonce: str, signed_at: str) -> None:
-    if not re.fullmatch(NONCE, nonce, re.ASCII):
-        raise ValueError("the nonce is not 16 to 128 letters and digits")
-    if not re.fullmatch(RFC3339_UTC, signed_at, re.ASCII):
-        raise ValueError("the time of signing is not RFC 3339 in UTC")
+class _Stamp(NamedTuple):
+    protocol: int
+    nonce: str
+    signed_at: str
+
+    def check(self) -> None:
+        if not re.fullmatch(NONCE, self.nonce, re.ASCII):
+            raise ValueError("the nonce is not 16 to 128 letters and digits")
+        if not re.fullmatch(RFC3339_UTC, self.signed_at, re.ASCII):
+            raise ValueError("the time of signing is not RFC 3339 in UTC")
+
+
+def _payload(
+    write: Callable[[], Fields], read: Callable[[dict[str, object]], object], stamp: _Stamp
+) -> bytes:
+    """Canonical JSON of what `write` gives, which `read` must be able to read back."""
+    try:
+        stamp.check()
+        text = dump_canonical(write() | stamp._asdict())
+        read(parse_object(text))
+    except StatementError as e:
+        raise StatementError("cannot_sign", detail=str(e.reason.params["detail"])) from e
+    except ValueError as e:
+        raise StatementError("cannot_sign", detail=str(e)) from e
+    return text.encode("utf-8")
 
 
 def _rate(run: Run, *, generation: bool) -> Rate | None:

@@ -6,12 +6,16 @@ from concurrent.futures import Future
 
 from desktop.errors import GramError, Reason
 from desktop.paths import Paths
-from desktop.records.events import AppEvent, CallFailed, MachineKnown, ResultsKnown
+from desktop.records.events import AppEvent, CallFailed, CostsKnown, MachineKnown, ResultsKnown
+from desktop.records.parts import PartsRequest
 from desktop.records.request import Curves, RunRequest
+from desktop.records.run import Run
+from desktop.services.costs import costs_of
 from desktop.services.facts import MachineFacts, machine_facts
-from desktop.services.results import result_rows
+from desktop.services.results import newest_parts, result_rows
 from desktop.services.runs import RunService
 from desktop.services.session import Outside
+from desktop.settings import read_settings
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +42,10 @@ class AppServices:
         """Begin a run; `RunEvent`s follow."""
         self.runs.start(request)
 
+    def start_parts(self, request: PartsRequest | None = None) -> None:
+        """Measure the machine's parts; `PartDone`s follow, then `PartsFinished` or `RunFailed`."""
+        self.runs.start_parts(request or PartsRequest())
+
     def stop(self) -> None:
         """End the run, if there is one; `RunFailed(cancelled=True)` follows."""
         self.runs.stop()
@@ -49,6 +57,14 @@ class AppServices:
     def refresh_machine(self) -> None:
         """Detect the machine; `MachineKnown` or `CallFailed` follows."""
         self._later(lambda: _known(machine_facts(self.paths)))
+
+    def refresh_parts(self) -> None:
+        """Read the newest parts that were kept; `PartsKnown` or `CallFailed` follows."""
+        self._later(lambda: newest_parts(self.paths))
+
+    def refresh_costs(self, run: Run) -> None:
+        """Derive the run's price and carbon; `CostsKnown` or `CallFailed` follows."""
+        self._later(lambda: CostsKnown(costs_of(run, read_settings(self.paths.settings).settings)))
 
     def refresh_results(self) -> None:
         """Read the ledger; `ResultsKnown` or `CallFailed` follows."""
@@ -77,4 +93,11 @@ class AppServices:
 
 
 def _known(facts: MachineFacts) -> MachineKnown:
-    return MachineKnown(facts.machine, facts.kind, facts.meter, facts.engine)
+    return MachineKnown(
+        facts.machine,
+        facts.kind,
+        facts.meter,
+        facts.engine,
+        facts.conditions,
+        facts.given_up,
+    )

@@ -7,14 +7,17 @@ from dataclasses import dataclass
 from desktop.bench.process import WorkerProcess
 from desktop.bench.protocol import Job
 from desktop.errors import BenchError
-from desktop.machine.detect import detect
+from desktop.machine.conditions import read_conditions
+from desktop.machine.detect import survey
+from desktop.machine.merge import with_engine
 from desktop.paths import Paths
 from desktop.power.choose import choose_meter
 from desktop.records.energy import MeterFacts
 from desktop.records.events import Devices
-from desktop.records.machine import DeviceKind, Machine
+from desktop.records.machine import Conditions, Device, Machine
 from desktop.records.run import Plan
 from desktop.rules.kind import kind_label
+from desktop.rules.memory_answers import MemoryAnswers, memory_answers
 
 log = logging.getLogger(__name__)
 ENGINE_S = 20.0
@@ -29,27 +32,43 @@ class MachineFacts:
     kind: str
     meter: MeterFacts
     engine: Devices | None
+    conditions: Conditions
+    answers: MemoryAnswers
+    given_up: tuple[str, ...]
+    """Sources that failed or did not answer in time, in English words."""
 
 
 def machine_facts(paths: Paths) -> MachineFacts:
     """Detect; takes seconds, so never on the UI thread. Without an engine, `engine` is None."""
-    machine = detect()
+    found = survey()
+    engine = _engine_or_none(paths)
+    devices = engine.devices if engine else ()
+    machine = with_engine(found.machine, devices)
+    return MachineFacts(
+        machine,
+        kind_label(machine),
+        _meter(machine, devices),
+        engine,
+        read_conditions(virtual=machine.virtual is not None),
+        memory_answers(machine),
+        found.failures,
+    )
+
+
+def _engine_or_none(paths: Paths) -> Devices | None:
     try:
-        engine = engine_devices(paths)
+        return engine_devices(paths)
     except BenchError as e:
         log.warning("the engine tells nothing: %s", e)
-        engine = None
-    meter = choose_meter(machine, cards_of(engine) if engine else ())
+        return None
+
+
+def _meter(machine: Machine, devices: tuple[Device, ...]) -> MeterFacts:
+    meter = choose_meter(machine, devices)
     try:
-        return MachineFacts(machine, kind_label(machine), meter.facts, engine)
+        return meter.facts
     finally:
         meter.close()
-
-
-def cards_of(engine: Devices) -> tuple[str, ...]:
-    """The cards that can hold layers, by the names that the engine gives them."""
-    cards = {DeviceKind.GPU, DeviceKind.IGPU}
-    return tuple(d.description for d in engine.devices if d.kind in cards)
 
 
 def engine_devices(paths: Paths, made: Callable[[WorkerProcess], None] = lambda _: None) -> Devices:

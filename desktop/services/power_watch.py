@@ -11,7 +11,7 @@ from desktop.power.integrate import Window
 from desktop.power.sampler import Sampler
 from desktop.records.energy import Energy, MeterFacts, PowerSample
 from desktop.records.events import Power, RunEvent
-from desktop.records.machine import Machine
+from desktop.records.machine import Device, Machine
 from desktop.services.curves import LiveCurves
 
 IDLE_S: Final = 1.0
@@ -19,16 +19,19 @@ TELL_NS: Final = 1_000_000_000
 
 
 class PowerWatch:
-    """A context manager that owns the meter and its thread."""
+    """A context manager that owns the meter and its thread.
+
+    `devices` are those of the engine that the run uses, or the names of cards alone.
+    """
 
     def __init__(
         self,
         machine: Machine,
-        card_names: Sequence[str],
+        devices: Sequence[Device | str],
         curves: LiveCurves,
         post: Callable[[RunEvent], None],
     ) -> None:
-        self._meter = choose_meter(machine, card_names)
+        self._meter = choose_meter(machine, devices)
         self._curves = curves
         self._post = post
         self._idle_w: float | None = None
@@ -41,8 +44,9 @@ class PowerWatch:
     def __exit__(
         self, kind: type[BaseException] | None, e: BaseException | None, tb: TracebackType | None
     ) -> None:
-        self._sampler.stop()
-        self._meter.close()
+        # a stuck meter is still in use by the thread that is left behind
+        if self._sampler.stop():
+            self._meter.close()
 
     @property
     def facts(self) -> MeterFacts:
@@ -50,13 +54,15 @@ class PowerWatch:
         return self._meter.facts
 
     def start(self, stopper: threading.Event) -> None:
-        """Take the idle baseline (ends early when `stopper` is set), then begin to sample."""
-        self._idle_w = measure_idle(self._meter, IDLE_S, stopper=stopper)
+        """Begin to sample, and wait for the idle baseline (ends early when `stopper` is set)."""
         self._sampler.start()
+        self._idle_w = measure_idle(self._sampler, IDLE_S, stopper)
 
     def energy(self, windows: Sequence[Window]) -> Energy | None:
         """Energy of the windows; None when nothing of them was covered."""
-        return energy_of(windows, self._sampler.readings(), self._idle_w, self._meter.facts)
+        meter = self._meter
+        readings = self._sampler.readings()
+        return energy_of(windows, readings, self._idle_w, meter.facts, meter.max_gap_ns)
 
     def _sampled(self, sample: PowerSample) -> None:
         """On the sampler's thread. Doors pull the curve; one sample a second is posted as well."""

@@ -3,6 +3,7 @@
 import logging
 import os
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,11 +15,20 @@ from desktop.identity.envelope import verify
 from desktop.network.ledger import Ledger
 from desktop.paths import Paths
 from desktop.records.build import LocalBuild
+from desktop.records.events import PartsKnown
+from desktop.records.parts import Parts
 from desktop.records.request import ResultRow
 from desktop.records.run import Run
 from desktop.records.statement import Statement
 from desktop.rules.dsse import MAX_BYTES, from_json
-from desktop.rules.statements import RUN_TYPE, result_row, run_from_body
+from desktop.rules.parts_rates import rates_of
+from desktop.rules.statements import (
+    PARTS_TYPE,
+    RUN_TYPE,
+    parts_from_body,
+    result_row,
+    run_from_body,
+)
 
 log = logging.getLogger(__name__)
 _ID = re.compile("[0-9a-f]{1,64}")
@@ -26,10 +36,11 @@ _ID = re.compile("[0-9a-f]{1,64}")
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A statement whose signature holds, and the run in it if it is one."""
+    """A statement whose signature holds, and the run or the parts in it if it is of that type."""
 
     statement: Statement
     run: Run | None
+    parts: Parts | None = None
 
 
 def result_rows(paths: Paths) -> tuple[ResultRow, ...]:
@@ -38,18 +49,21 @@ def result_rows(paths: Paths) -> tuple[ResultRow, ...]:
     Raises:
         LedgerError: the ledger cannot be read.
     """
-    rows = []
-    for entry in Ledger(paths.ledger).entries():
-        if entry.payload_type != RUN_TYPE:
-            continue
-        try:
-            checked = _checked(entry.envelope_json, entry.id[:12])
-        except GramError as e:
-            log.warning("kept statement %s does not hold: %s", entry.id[:12], e)
-            continue
-        if checked.run is not None:
-            rows.append(result_row(checked.statement, checked.run))
-    return tuple(rows)
+    found = _kept(paths, RUN_TYPE)
+    return tuple(result_row(kept.statement, kept.run) for kept in found if kept.run is not None)
+
+
+def newest_parts(paths: Paths) -> PartsKnown:
+    """The newest parts kept here; without rates where there are none.
+
+    Raises:
+        LedgerError: the ledger cannot be read.
+    """
+    for kept in _kept(paths, PARTS_TYPE):
+        if kept.parts is not None:
+            rates = rates_of(kept.parts.parts)
+            return PartsKnown(rates, kept.parts.started_at, kept.statement.key_id)
+    return PartsKnown()
 
 
 def exported(paths: Paths, id_prefix: str) -> str:
@@ -109,7 +123,19 @@ def _text(path: Path) -> str:
         raise StatementError("bad_envelope", name=path.name, detail="it is not UTF-8") from e
 
 
+def _kept(paths: Paths, payload_type: str) -> Iterator[Checked]:
+    """Kept statements of a type, newest first. One that does not hold is logged and left out."""
+    for entry in Ledger(paths.ledger).entries():
+        if entry.payload_type != payload_type:
+            continue
+        try:
+            yield _checked(entry.envelope_json, entry.id[:12])
+        except GramError as e:
+            log.warning("kept statement %s does not hold: %s", entry.id[:12], e)
+
+
 def _checked(text: str, name: str) -> Checked:
     statement = verify(from_json(text, name))
-    run = run_from_body(statement.body) if statement.payload_type == RUN_TYPE else None
-    return Checked(statement, run)
+    body, kind = statement.body, statement.payload_type
+    run = run_from_body(body) if kind == RUN_TYPE else None
+    return Checked(statement, run, parts_from_body(body) if kind == PARTS_TYPE else None)

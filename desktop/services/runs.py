@@ -1,26 +1,31 @@
-"""The run thread: at most one run of this program, started and stopped from any thread."""
+"""The run thread: at most one measurement of this program, started and stopped from any thread."""
 
 import logging
 import threading
 from collections.abc import Callable
+from typing import TypeAlias
 
 from desktop.errors import GramError, Reason
 from desktop.records.events import RunEvent, RunFailed
+from desktop.records.parts import PartsRequest
 from desktop.records.request import Curves, RunRequest
-from desktop.services.session import Outside, Session
+from desktop.services.attempt import Outside
+from desktop.services.parts_session import PartsSession
+from desktop.services.session import Session
 
 log = logging.getLogger(__name__)
 JOIN_S = 5.0
+AnySession: TypeAlias = Session | PartsSession
 
 
 class RunService:
-    """Starts a `Session` on the run thread and tells how it ended. Posts, never blocks."""
+    """Starts a session on the run thread and tells how it ended. Posts, never blocks."""
 
     def __init__(self, outside: Outside, post: Callable[[RunEvent], None]) -> None:
         self._outside = outside
         self._post = post
         self._lock = threading.Lock()
-        self._session: Session | None = None
+        self._session: AnySession | None = None
         self._thread: threading.Thread | None = None
         self._running = False
 
@@ -31,11 +36,17 @@ class RunService:
 
     def start(self, request: RunRequest) -> None:
         """Begin; events follow, the last is `RunFinished` or `RunFailed`. Ignored in mid-run."""
+        self._begin(Session(request, self._outside, self._post))
+
+    def start_parts(self, request: PartsRequest) -> None:
+        """Measure the parts; the last event is `PartsFinished` or `RunFailed`. As `start`."""
+        self._begin(PartsSession(request, self._outside, self._post))
+
+    def _begin(self, session: AnySession) -> None:
         with self._lock:
             if self._running:
                 return
             self._running = True
-            session = Session(request, self._outside, self._post)
             self._session = session
             self._thread = threading.Thread(
                 target=self._run, args=(session,), name="run", daemon=True
@@ -59,14 +70,14 @@ class RunService:
         if self._thread is not None:
             self._thread.join(JOIN_S)
 
-    def _run(self, session: Session) -> None:
+    def _run(self, session: AnySession) -> None:
         end = outcome_of(session)
         # first free, then told: who starts again on hearing it must not be refused
         self._running = False
         self._post(end)
 
 
-def outcome_of(session: Session) -> RunEvent:
+def outcome_of(session: AnySession) -> RunEvent:
     """Run `session` to its end; every failure becomes an event."""
     try:
         return session.run()

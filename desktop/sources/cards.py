@@ -1,12 +1,13 @@
 """Display and compute cards as Linux lists them under `/sys`, and the system's tables of names."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from desktop.sources import files
 
 ROOT = Path("/")
-_DISPLAY, _ACCELERATOR = 0x03, 0x12
+DISPLAY_CLASS, ACCELERATOR_CLASS = 0x03, 0x12
 """Base classes of PCI: display controllers, processing accelerators."""
 _PCI_IDS = ("usr/share/hwdata/pci.ids", "usr/share/misc/pci.ids")
 _AMDGPU_IDS = ("usr/share/libdrm/amdgpu.ids", "opt/amdgpu/share/libdrm/amdgpu.ids")
@@ -30,6 +31,20 @@ class PciCard:
     product_name: str | None = None
     has_northbridge_voltage: bool = False
     """amdgpu shows the northbridge's voltage on APUs only (kernel docs, gpu/amdgpu/thermal)."""
+    base_class: int = DISPLAY_CLASS
+    subsystem: tuple[int, int] | None = None
+    """Vendor and number of the board that carries the chip."""
+    removable: bool = False
+    """Its user can take it off, says the firmware (kernel docs, ABI sysfs-devices-removable)."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceTree:
+    """What the board's description names; empty on machines with firmware tables (DMI)."""
+
+    model: str | None = None
+    compatible: tuple[str, ...] = ()
+    """Most special first: the board, last the chip, `nvidia,tegra234`."""
 
 
 def read_cards(root: Path = ROOT) -> tuple[PciCard, ...]:
@@ -45,7 +60,7 @@ def _card(folder: Path) -> PciCard | None:
     device_id = files.read_integer(folder / "device")
     if pci_class is None or vendor_id is None or device_id is None:
         return None
-    if pci_class >> 16 not in (_DISPLAY, _ACCELERATOR):
+    if pci_class >> 16 not in {DISPLAY_CLASS, ACCELERATOR_CLASS}:
         return None
     return PciCard(
         pci_address=folder.name.lower(),
@@ -57,6 +72,9 @@ def _card(folder: Path) -> PciCard | None:
         gtt_bytes=files.read_integer(folder / "mem_info_gtt_total"),
         product_name=files.read_line(folder / "product_name"),
         has_northbridge_voltage=_has_northbridge_voltage(folder),
+        base_class=pci_class >> 16,
+        subsystem=_subsystem(folder),
+        removable=files.read_line(folder / "removable") == "removable",
     )
 
 
@@ -72,6 +90,39 @@ def _vram(folder: Path) -> int | None:
 def _has_northbridge_voltage(folder: Path) -> bool:
     labels = files.children(folder, "hwmon/hwmon*/in*_label")
     return any(files.read_line(label) == "vddnb" for label in labels)
+
+
+def _subsystem(folder: Path) -> tuple[int, int] | None:
+    vendor = files.read_integer(folder / "subsystem_vendor")
+    device = files.read_integer(folder / "subsystem_device")
+    return (vendor, device) if vendor is not None and device is not None else None
+
+
+def read_platform_cards(root: Path = ROOT) -> tuple[str, ...]:
+    """`uevent` of each graphics unit that is no PCI card: those of single-board computers' chips.
+
+    Adreno's own unit is listed by its driver, since the card of `msm` is the display controller's.
+    """
+    cards = (c for c in files.children(root / "sys/class/drm") if re.fullmatch(r"card\d+", c.name))
+    paths = [card / "device/uevent" for card in cards]
+    paths += files.children(root / "sys/bus/platform/drivers/adreno", "*/uevent")
+    texts = (files.read_text(path) for path in paths)
+    return tuple(text for text in texts if text is not None and "PCI_ID=" not in text)
+
+
+def read_device_tree(root: Path = ROOT) -> DeviceTree:
+    """The board's description. Its serial number is never read."""
+    folder = root / "proc/device-tree"
+    compatible = files.read_text(folder / "compatible") or ""
+    words = tuple(word for word in compatible.split("\0") if word.strip())
+    return DeviceTree(files.read_line(folder / "model"), words)
+
+
+def read_connectors(root: Path = ROOT) -> dict[str, str]:
+    """`status` of each connector, `card1-HDMI-A-1`; the screens' own data is never read."""
+    paths = files.children(root / "sys/class/drm", "card*-*/status")
+    lines = {path.parent.name: files.read_line(path) for path in paths}
+    return {name: line for name, line in lines.items() if line is not None}
 
 
 def read_pci_ids(root: Path = ROOT) -> str | None:

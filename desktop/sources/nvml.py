@@ -42,6 +42,13 @@ class Nvml:
         """Milliwatts of the whole board; averaged over a second from Ampere on (not GA100)."""
         return self._whole("nvmlDeviceGetPowerUsage", index)
 
+    def busy_percent(self, index: int) -> int | None:
+        """Share of the last sample period (1/6 to 1 s) in which a kernel ran on the card."""
+        handle = self._handle(index)
+        if handle is None:
+            return None
+        return self._guard(lambda: int(self._library.nvmlDeviceGetUtilizationRates(handle).gpu))
+
     def close(self) -> None:
         """Let the library go."""
         self._guard(self._library.nvmlShutdown)

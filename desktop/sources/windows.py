@@ -1,37 +1,75 @@
-"""What Windows tells: the registry, and CIM through PowerShell for what is present now."""
+"""What Windows tells: CIM through PowerShell, and calls of its own libraries."""
 
-import contextlib
+import ctypes
 import sys
-from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
 
-from desktop.sources.commands import LIMIT_S, run_tool, text_or_none
+from desktop.sources.commands import LIMIT_S, ToolFailure, run_tool, text_or_none
+from desktop.sources.registry import DISPLAY_CLASS
 
-_ADAPTERS = r"SYSTEM\CurrentControlSet\Control\Class\{4d36e968-e325-11ce-bfc1-08002be10318}"
-_CPU = r"HARDWARE\DESCRIPTION\System\CentralProcessor\0"
-_BIOS = r"HARDWARE\DESCRIPTION\System\BIOS"
-_PRESENT = (
-    "[Console]::OutputEncoding=[Text.Encoding]::UTF8;"
-    "Get-CimInstance Win32_VideoController"
-    " | Select-Object Name,PNPDeviceID,DriverVersion,AdapterCompatibility"
-    " | ConvertTo-Json -Compress"
+CIM_PROPERTIES: Final = MappingProxyType(
+    {
+        "Win32_VideoController": (
+            "Name",
+            "PNPDeviceID",
+            "DriverVersion",
+            "AdapterCompatibility",
+            "CurrentHorizontalResolution",
+        ),
+        "Win32_Processor": ("Name", "NumberOfCores", "NumberOfLogicalProcessors"),
+        "Win32_PhysicalMemory": (
+            "Capacity",
+            "SMBIOSMemoryType",
+            "ConfiguredClockSpeed",
+            "BankLabel",
+            "DeviceLocator",
+        ),
+        "Win32_ComputerSystem": ("Manufacturer", "Model", "NumberOfProcessors"),
+    }
 )
+"""All that is asked for: no serial numbers, no names of machine or owner. AdapterRAM, which ends at
+4 GiB, is not among them."""
+
+_FEATURES: Final = MappingProxyType(
+    {
+        19: "neon",
+        38: "sse4_2",
+        39: "avx",
+        40: "avx2",
+        41: "avx512f",
+        43: "asimddp",
+        46: "sve",
+        47: "sve2",
+        60: "bmi2",
+        66: "i8mm",
+        67: "asimdhp",
+        68: "bf16",
+    }
+)
+"""Numbers of IsProcessorFeaturePresent (Microsoft, processthreadsapi.h), in Linux's words."""
+
+_PRESENT_OF_CLASS: Final = 0x100 | 0x200
+"""CM_GETIDLIST_FILTER_PRESENT, CM_GETIDLIST_FILTER_CLASS."""
+
+_MONITORS, _REMOTE_SESSION = 80, 0x1000
+"""GetSystemMetrics: SM_CMONITORS, SM_REMOTESESSION (Microsoft, winuser.h)."""
 
 
-@dataclass(frozen=True, slots=True)
-class RegistryAdapter:
-    """One display adapter's driver key. Keys of cards that were taken out stay behind."""
-
-    matching_id: str
-    r"""`pci\ven_10de&dev_2684&subsys_…`."""
-    name: str | None
-    memory_bytes: int | None
-    """`HardwareInformation.qwMemorySize`; WMI's AdapterRAM ends at 4 GiB and is never read."""
-
-
-def read_present_adapters(limit_s: float = LIMIT_S) -> str | None:
-    """JSON of the display adapters that are present now."""
-    command = ["powershell.exe", "-NoProfile", "-NonInteractive", "-Command", _PRESENT]
-    return text_or_none(run_tool(command, limit_s))
+def read_cim(limit_s: float = LIMIT_S) -> str | ToolFailure:
+    """JSON of what is present now: an object of class to list of instances."""
+    wanted = "".join(
+        f"$r['{name}']=@(Get-CimInstance {name} -Property {','.join(names)}"
+        f" | Select-Object {','.join(names)});"
+        for name, names in CIM_PROPERTIES.items()
+    )
+    script = (
+        "$ErrorActionPreference='SilentlyContinue';"
+        "[Console]::OutputEncoding=[Text.Encoding]::UTF8;"
+        f"$r=@{{}};{wanted}ConvertTo-Json $r -Compress -Depth 3"
+    )
+    command = ["powershell.exe", "-NoProfile", "-NonInteractive", "-Command", script]
+    return run_tool(command, limit_s)
 
 
 def read_power_plan(limit_s: float = LIMIT_S) -> str | None:
@@ -39,44 +77,39 @@ def read_power_plan(limit_s: float = LIMIT_S) -> str | None:
     return text_or_none(run_tool(["powercfg.exe", "/getactivescheme"], limit_s))
 
 
-def read_cpu_name() -> str | None:
-    """The processor's own name."""
-    return _registry_text(_CPU, "ProcessorNameString")
-
-
-def read_maker() -> tuple[str | None, str | None]:
-    """Who made the machine, and which product it is."""
-    return _registry_text(_BIOS, "SystemManufacturer"), _registry_text(_BIOS, "SystemProductName")
-
-
-def read_registry_adapters() -> tuple[RegistryAdapter, ...]:
-    """All display adapters that ever had a driver here."""
-    adapters = (_adapter(rf"{_ADAPTERS}\{index:04d}") for index in range(32))
-    return tuple(adapter for adapter in adapters if adapter is not None)
-
-
-def _adapter(key: str) -> RegistryAdapter | None:
-    matching_id = _registry_text(key, "MatchingDeviceId")
-    if matching_id is None:
-        return None
-    memory = _registry_value(key, "HardwareInformation.qwMemorySize")
-    # some drivers write the 64-bit number as raw little-endian bytes
-    size = int.from_bytes(memory, "little") if isinstance(memory, bytes) else memory
-    memory_bytes = size if isinstance(size, int) and size > 0 else None
-    return RegistryAdapter(matching_id, _registry_text(key, "DriverDesc"), memory_bytes)
-
-
-def _registry_text(key: str, name: str) -> str | None:
-    value = _registry_value(key, name)
-    return value.strip() or None if isinstance(value, str) else None
-
-
-def _registry_value(key: str, name: str) -> object:
-    value: object = None
+def read_features() -> tuple[str, ...]:
+    """Instruction sets that Windows has a number for, in Linux's words; FMA has none."""
+    found: list[str] = []
     if sys.platform == "win32":
-        import winreg  # noqa: PLC0415
+        present = ctypes.windll.kernel32.IsProcessorFeaturePresent
+        found = [name for number, name in _FEATURES.items() if present(number)]
+    return tuple(found)
 
-        # a key or a value that is not there
-        with contextlib.suppress(OSError), winreg.OpenKey(winreg.HKEY_LOCAL_MACHINE, key) as found:
-            value = winreg.QueryValueEx(found, name)[0]
-    return value
+
+def read_present() -> tuple[str, ...] | None:
+    """The display adapters that are there now, by device id; None where the call is refused.
+
+    A second way to what CIM tells, without PowerShell (Microsoft, cfgmgr32.h).
+    """
+    found: tuple[str, ...] | None = None
+    if sys.platform == "win32":
+        size = ctypes.c_ulong()
+        library = ctypes.windll.cfgmgr32
+        refused = library.CM_Get_Device_ID_List_SizeW(
+            ctypes.byref(size), DISPLAY_CLASS, _PRESENT_OF_CLASS
+        )
+        ids = ctypes.create_unicode_buffer(size.value + 1)
+        if not refused and not library.CM_Get_Device_ID_ListW(
+            DISPLAY_CLASS, ids, size, _PRESENT_OF_CLASS
+        ):
+            found = tuple(word for word in "".join(ids).split("\0") if word)
+    return found
+
+
+def read_monitors() -> int | None:
+    """Screens of this session; None in a remote one, whose screen is elsewhere."""
+    count: int | None = None
+    if sys.platform == "win32":
+        metrics = ctypes.windll.user32.GetSystemMetrics
+        count = None if metrics(_REMOTE_SESSION) else int(metrics(_MONITORS))
+    return count

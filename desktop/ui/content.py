@@ -8,18 +8,29 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QWidget
 
 from desktop import __version__
-from desktop.records.events import AppEvent, CallFailed, ResultsKnown, RunFinished
+from desktop.records.events import (
+    AppEvent,
+    CallFailed,
+    MachineKnown,
+    PartDone,
+    PartsFinished,
+    PartsKnown,
+    ResultsKnown,
+    RunFinished,
+)
 from desktop.ui import messages
 from desktop.ui.components import Banner, Kind, column
 from desktop.ui.contracts import Services
 from desktop.ui.design import Space
+from desktop.ui.machine_page import MachinePage
 from desktop.ui.measure_page import MeasurePage
 from desktop.ui.rail import Rail
 from desktop.ui.results_page import ResultsPage
 from desktop.ui.theme import Theme
 
 MEASURE: Final = 0
-RESULTS: Final = 1
+MACHINE: Final = 1
+RESULTS: Final = 2
 
 
 class Content(QWidget):
@@ -32,13 +43,17 @@ class Content(QWidget):
         self.setObjectName("content")
         self._services = services
         self.measure = MeasurePage(services, theme)
+        self.machine = MachinePage(services)
         self.results = ResultsPage()
         self.banner = Banner((Space.XL, Space.XL, Space.XL, 0))
         self._pages = QStackedWidget()
-        self.rail = Rail((self.tr("Measure"), self.tr("Results")), __version__)
+        self.rail = Rail((self.tr("Measure"), self.tr("Machine"), self.tr("Results")), __version__)
         self._lay_out()
         self._add_keys()
         self.rail.picked.connect(self.show_page)
+        # one measurement at a time
+        self.machine.measuring_changed.connect(self.measure.set_blocked)
+        self.measure.running_changed.connect(self.machine.parts.set_blocked)
         self.show_page(MEASURE)
 
     @property
@@ -52,6 +67,7 @@ class Content(QWidget):
         self.measure.run.button.setFocus()
         self.measure.live.graph.load()
         self._services.refresh_machine()
+        self._services.refresh_parts()
         self._services.refresh_results()
 
     def end(self) -> None:
@@ -60,7 +76,7 @@ class Content(QWidget):
         self.measure.live.graph.wait()
 
     def show_page(self, number: int) -> None:
-        """Show `MEASURE` or `RESULTS`."""
+        """Show `MEASURE`, `MACHINE` or `RESULTS`."""
         self._pages.setCurrentIndex(number)
         self.rail.show_page(number)
 
@@ -75,10 +91,17 @@ class Content(QWidget):
             self.results.show_rows(event.rows)
         elif isinstance(event, CallFailed):
             self._show_failure(event)
+        elif isinstance(event, MachineKnown):
+            self.measure.handle(event)
+            self.machine.handle(event)
+        elif self.machine.measuring or isinstance(event, PartDone | PartsFinished | PartsKnown):
+            self.machine.handle(event)
         else:
             self.measure.handle(event)
-        if isinstance(event, RunFinished) and event.statement_id is not None:
-            self._services.refresh_results()
+        if isinstance(event, RunFinished):
+            self._services.refresh_costs(event.run)
+            if event.statement_id is not None:
+                self._services.refresh_results()
 
     def _show_failure(self, event: CallFailed) -> None:
         if not event.reason.code.startswith("ledger"):
@@ -87,6 +110,7 @@ class Content(QWidget):
 
     def _lay_out(self) -> None:
         self._pages.addWidget(self.measure)
+        self._pages.addWidget(self.machine)
         self._pages.addWidget(self.results)
         right = column(self.banner, self._pages, gap=0)
         right.setStretch(1, 1)
@@ -98,7 +122,8 @@ class Content(QWidget):
 
     def _add_keys(self) -> None:
         self._add_key(self.tr("Measure"), "Ctrl+1", lambda: self.show_page(MEASURE))
-        self._add_key(self.tr("Results"), "Ctrl+2", lambda: self.show_page(RESULTS))
+        self._add_key(self.tr("Machine"), "Ctrl+2", lambda: self.show_page(MACHINE))
+        self._add_key(self.tr("Results"), "Ctrl+3", lambda: self.show_page(RESULTS))
         self._add_key(self.tr("Measure this machine"), "F5", self.measure_now)
         self._add_key(self.tr("Quit"), "Ctrl+Q", self.quit_asked.emit)
 

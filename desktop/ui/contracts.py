@@ -3,6 +3,7 @@
 from typing import Protocol
 
 from desktop.records.request import Curves, RunRequest
+from desktop.records.run import Run
 
 
 class Services(Protocol):
@@ -11,8 +12,11 @@ class Services(Protocol):
     def start(self, request: RunRequest) -> None:
         """Begin a run; `RunEvent`s follow through the bridge."""
 
+    def start_parts(self) -> None:
+        """Measure the machine's parts; `PartDone`s follow, then `PartsFinished` or `RunFailed`."""
+
     def stop(self) -> None:
-        """End the run, if there is one; `RunFailed(cancelled=True)` follows."""
+        """End what is measured, if anything is; `RunFailed(cancelled=True)` follows."""
 
     @property
     def running(self) -> bool:
@@ -23,6 +27,12 @@ class Services(Protocol):
 
     def refresh_machine(self) -> None:
         """Detect the machine; `MachineKnown` or `CallFailed` follows."""
+
+    def refresh_parts(self) -> None:
+        """Read the newest parts that were kept; `PartsKnown` or `CallFailed` follows."""
+
+    def refresh_costs(self, run: Run) -> None:
+        """Derive the run's price and carbon; `CostsKnown` or `CallFailed` follows."""
 
     def refresh_results(self) -> None:
         """Read the ledger; `ResultsKnown` or `CallFailed` follows."""

@@ -1,7 +1,8 @@
 """Numbers, units, times and dates as people read them, by the system's locale.
 
 A missing value is the dash. Rates and energies have three significant figures: the spread of a
-run seldom allows a fourth. Sizes are decimal (1 GB is 10⁹ bytes), as on file listings and cards.
+run seldom allows a fourth. Sizes of files are decimal (1 GB is 10⁹ bytes), as in file listings;
+memory is binary (1 GiB is 2³⁰ bytes).
 """
 
 import math
@@ -14,6 +15,7 @@ from PySide6.QtCore import QCoreApplication, QDateTime, QLocale, Qt
 DASH: Final = "\N{EN DASH}"
 _NBSP: Final = "\N{NO-BREAK SPACE}"
 _FIGURES: Final = 3
+_GIB: Final = 2**30
 _UNITS: Final = ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
 _MINUTE_S: Final = 60
 _FEW_S: Final = 8
@@ -58,6 +60,12 @@ def size(count_bytes: int) -> str:
         if count_bytes >= factor:
             return with_unit(count_bytes / factor, unit)
     return f"{QLocale().toString(count_bytes)}{_NBSP}B"
+
+
+def memory(count_bytes: int) -> str:
+    """`8 GiB`, `15.6 GiB`: memory is built and sold in binary sizes."""
+    gib = count_bytes / _GIB
+    return f"{QLocale().toString(gib, 'f', 0 if round(gib, 1).is_integer() else 1)}{_NBSP}GiB"
 
 
 def watts(watts_w: float) -> str:

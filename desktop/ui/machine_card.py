@@ -42,7 +42,7 @@ class MachineCard(Card):
         values = (
             machine.cpu.name,
             self._cores(machine.cpu),
-            fmt.or_dash(machine.ram_bytes, fmt.size),
+            fmt.or_dash(machine.ram_bytes, fmt.memory),
             self._cards(machine.accelerators),
             self._system(machine),
             self._engine(event.engine),
@@ -93,4 +93,4 @@ class MachineCard(Card):
 def _card(card: Accelerator) -> str:
     if card.memory_bytes is None:
         return card.name
-    return f"{card.name}, {fmt.size(card.memory_bytes)}"
+    return f"{card.name}, {fmt.memory(card.memory_bytes)}"

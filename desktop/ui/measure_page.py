@@ -10,6 +10,7 @@ from desktop.errors import Reason
 from desktop.records.events import (
     AppEvent,
     BuildKnown,
+    CostsKnown,
     MachineKnown,
     Notice,
     Power,
@@ -43,7 +44,7 @@ class MeasurePage(QWidget):
         self.setObjectName("page")
         self._services = services
         self._base = self._request = RunRequest()
-        self.running = False
+        self.running = self._blocked = False
         self.machine = MachineCard()
         self.build = BuildCard()
         self.run = RunCard()
@@ -70,6 +71,14 @@ class MeasurePage(QWidget):
             self.run.show_stopping()
             self._services.stop()
 
+    def set_blocked(self, blocked: bool) -> None:  # noqa: FBT001 - a signal's argument
+        """Something else is measured: the button waits and says so."""
+        self._blocked = blocked
+        if blocked:
+            self.run.show_blocked()
+        else:
+            self.run.show_idle(finished=not self.result.isHidden())
+
     def handle(self, event: AppEvent) -> None:
         """Show one event of the services. Steps are not shown singly: the graph is pulled."""
         match event:
@@ -87,13 +96,15 @@ class MeasurePage(QWidget):
                 self._finish(event)
             case RunFailed():
                 self._fail(event)
+            case CostsKnown():
+                self.result.show_costs(event.costs)
             case MachineKnown():
                 self.machine.show_machine(event)
             case _:
                 pass
 
     def _start(self, request: RunRequest) -> None:
-        if self.running:
+        if self.running or self._blocked:
             return
         self._request = request
         self._set_running(running=True)

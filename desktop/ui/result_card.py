@@ -3,11 +3,12 @@
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
+from desktop.records.cost import Costs
 from desktop.records.events import RunFinished
 from desktop.records.run import Rate
 from desktop.rules.titles import build_title
+from desktop.ui import cost_words, messages
 from desktop.ui import format as fmt
-from desktop.ui import messages
 from desktop.ui import result_words as words
 from desktop.ui.components import Badge, Card, Facts, Figure, Muted, QuietButton, row
 from desktop.ui.design import Space
@@ -35,7 +36,8 @@ class ResultCard(Card):
             self.tr("Engine"),
             self.tr("Measured"),
         )
-        self.facts = Facts(*self._labels)
+        self._price, self._carbon = self.tr("Price"), self.tr("Carbon")
+        self.facts = Facts(*self._labels, self._price, self._carbon)
         self.notes = Muted()
         self._lay_out()
         self.hide()
@@ -57,9 +59,16 @@ class ResultCard(Card):
         )
         for label, value in zip(self._labels, values, strict=True):
             self.facts.show_value(label, value)
+        for label in (self._price, self._carbon):
+            self.facts.show_value(label, None)
         self.notes.setText("\n".join(f"• {messages.note(code)}" for code in run.notes))
         self.notes.setVisible(bool(run.notes))
         self.show()
+
+    def show_costs(self, costs: Costs) -> None:
+        """Show what is derived from the run: price and carbon."""
+        self.facts.show_value(self._price, cost_words.price(costs))
+        self.facts.show_value(self._carbon, cost_words.carbon(costs))
 
     def _show_signature(self, event: RunFinished) -> None:
         self._id = event.statement_id

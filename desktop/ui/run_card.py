@@ -50,6 +50,12 @@ class RunCard(Card):
         self.words.show()
         self.progress.hide()
 
+    def show_blocked(self) -> None:
+        """The parts are measured: two at once would slow each other."""
+        self.title.setText(self.tr("The parts are being measured"))
+        self.words.setText(self.tr("Their page, Machine, shows how far it is."))
+        self._show_button(self.tr("Measure this machine"), enabled=False)
+
     def show_started(self) -> None:
         """A run begins."""
         self._running = True

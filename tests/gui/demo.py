@@ -5,12 +5,25 @@ from pathlib import Path
 
 from desktop.errors import Reason
 from desktop.records.build import Build
+from desktop.records.cost import (
+    Carbon,
+    Costs,
+    GridBasis,
+    HourlyRate,
+    Price,
+    RateBasis,
+    RateCard,
+)
 from desktop.records.energy import Energy, MeterFacts, MeterKind, PowerSample, Scope, Source
 from desktop.records.events import (
     AppEvent,
     BuildKnown,
+    CostsKnown,
     Devices,
     MachineKnown,
+    PartDone,
+    PartsFinished,
+    PartsKnown,
     Phase,
     Power,
     Progress,
@@ -18,7 +31,18 @@ from desktop.records.events import (
     ResultsKnown,
     RunFinished,
 )
-from desktop.records.machine import Conditions, Cpu, Device, DeviceKind, Machine, PowerSupply
+from desktop.records.machine import (
+    Accelerator,
+    Conditions,
+    Cpu,
+    Device,
+    DeviceKind,
+    Machine,
+    MemoryModules,
+    PowerSupply,
+    Thermal,
+)
+from desktop.records.parts import PartRate, Parts, PartsPlan, PartTest
 from desktop.records.request import Curves, ResultRow, RunRequest
 from desktop.records.run import EngineFacts, MemoryHeld, Note, Plan, Rate, Repetition, Run
 from desktop.ui.bridge import Bridge
@@ -70,6 +94,9 @@ class FakeServices:
         self.requests.append(request)
         self.asked.append("start")
 
+    def start_parts(self) -> None:
+        self.asked.append("start")
+
     def stop(self) -> None:
         self.asked.append("stop")
 
@@ -83,6 +110,12 @@ class FakeServices:
 
     def refresh_machine(self) -> None:
         self.asked.append("machine")
+
+    def refresh_parts(self) -> None:
+        self.asked.append("parts")
+
+    def refresh_costs(self, run: Run) -> None:
+        self.asked.append("costs")
 
     def refresh_results(self) -> None:
         self.asked.append("results")
@@ -124,8 +157,98 @@ def finished(*, signed: bool = True) -> RunFinished:
     return RunFinished(run(), STATEMENT_ID if signed else None, KEY_ID if signed else None)
 
 
+def costs_known() -> CostsKnown:
+    """A price by the default rate card, and carbon by the world's average."""
+    card = RateCard(1599.0, "NVIDIA RTX 4090", 0.1217, 310.0, "sensor (NVML)", 0.16, 0.0496)
+    price = Price(0.985, HourlyRate(0.1713, RateBasis.RATE_CARD_DEFAULT, card))
+    carbon = Carbon(93.5, 473.0, 2024, "World", GridBasis.WORLD, "Ember, CC BY 4.0", None)
+    return CostsKnown(Costs(price, None, carbon, None, METER))
+
+
 def machine_known() -> MachineKnown:
     return MachineKnown(MACHINE, "Linux, CPU only · 4 CPUs", METER, ENGINE)
+
+
+def laptop() -> MachineKnown:
+    """A hybrid laptop with all that can be told of one."""
+    gib = 2**30
+    machine = Machine(
+        os="Linux",
+        os_version="Fedora Linux 42, kernel 6.14.2",
+        architecture="x86_64",
+        cpu=Cpu("AMD Ryzen AI 9 HX 370 w/ Radeon 890M", 12, 24, 1, 24, ("avx2", "avx512f")),
+        ram_bytes=31 * gib,
+        accelerators=(
+            Accelerator(
+                "NVIDIA",
+                "NVIDIA GeForce RTX 4060 Laptop GPU",
+                8 * gib,
+                integrated=False,
+                pci_address="0000:64:00.0",
+                driver="570.133.07",
+                dedicated_bytes=8 * gib,
+                backends=("CUDA",),
+            ),
+            Accelerator(
+                "AMD",
+                "AMD Radeon 890M Graphics",
+                16 * gib,
+                integrated=True,
+                pci_address="0000:65:00.0",
+                driver="amdgpu",
+                dedicated_bytes=gib // 2,
+                shared_bytes=31 * gib // 2,
+            ),
+        ),
+        modules=MemoryModules("LPDDR5X", 7500, None, 4),
+    )
+    state = Conditions(
+        PowerSupply.BATTERY, 83.0, "powersave", 54.0, None, None, Thermal.NOMINAL, True
+    )
+    kind = "NVIDIA GeForce RTX 4060 Laptop GPU"
+    return MachineKnown(machine, kind, SENSOR, ENGINE, state, ("NVML: stuck",))
+
+
+def part_rates() -> tuple[PartRate, ...]:
+    """Of a card and of the processor, with 1 and with all threads."""
+    card = (
+        PartRate("CUDA0", PartTest.MATMUL_F16, None, 52.7e12, 0.004, 12),
+        PartRate("CUDA0", PartTest.MATVEC_F16, None, 231.4e9, 0.006, 9),
+        PartRate("CUDA0", PartTest.MATVEC_Q4_K, None, 204.0e9, 0.008, 9),
+        PartRate("CUDA0", PartTest.COPY, None, 219.0e9, 0.002, 9),
+        PartRate("CUDA0", PartTest.SMALL_GRAPH, None, 11.2e-6, 0.02, 40),
+    )
+    processor = (
+        PartRate("CPU", PartTest.MATMUL_F16, 1, 0.0912e12, 0.011, 8),
+        PartRate("CPU", PartTest.MATVEC_F16, 1, 21.9e9, 0.015, 8),
+        PartRate("CPU", PartTest.MATMUL_F16, 12, 0.792e12, 0.031, 5),
+        PartRate("CPU", PartTest.MATVEC_F16, 12, 64.0e9, None, 5),
+    )
+    return card + processor
+
+
+def parts_known() -> PartsKnown:
+    return PartsKnown(part_rates(), "2025-03-14T09:26:53Z", KEY_ID)
+
+
+def parts_finished(*, signed: bool = True) -> PartsFinished:
+    parts = Parts(
+        machine=MACHINE,
+        engine="llama.cpp",
+        engine_version="b5123",
+        devices=(),
+        plan=PartsPlan(threads=12),
+        parts=(),
+        before=CONDITIONS,
+        after=CONDITIONS,
+        started_at="2025-03-14T09:26:53Z",
+    )
+    ids = (STATEMENT_ID, KEY_ID) if signed else (None, None)
+    return PartsFinished(parts, part_rates(), *ids)
+
+
+def some_parts() -> tuple[PartDone, ...]:
+    return tuple(PartDone(rate, (i + 1) / 9) for i, rate in enumerate(part_rates()[:4]))
 
 
 def progress(fraction: float = 0.4) -> Progress:

@@ -103,3 +103,10 @@ def test_counts_and_keys():
     assert plain(fmt.repetitions(1)) == "1 repetition"
     assert plain(fmt.repetitions(12)) == "12 repetitions"
     assert fmt.short_key("00" * 29 + "acbe75") == "·acbe75"
+
+
+@pytest.mark.parametrize(
+    ("gib", "said"), [(8, "8 GiB"), (15.62, "15.6 GiB"), (107.5, "107.5 GiB"), (0.5, "0.5 GiB")]
+)
+def test_memory_is_binary(gib, said):
+    assert plain(fmt.memory(round(gib * 2**30))) == said

@@ -10,10 +10,12 @@ from PySide6.QtGui import QAccessible, QGuiApplication
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from desktop.errors import Reason
-from desktop.records.events import CallFailed, Notice, RunFailed
+from desktop.records.cost import Costs
+from desktop.records.events import CallFailed, CostsKnown, Notice, RunFailed
 from desktop.records.request import REFERENCE, RunRequest, Signing
 from desktop.records.run import Note
-from desktop.ui.content import MEASURE, RESULTS
+from desktop.ui import format as fmt
+from desktop.ui.content import MACHINE, MEASURE, RESULTS
 from desktop.ui.main_window import MainWindow
 from tests.gui import demo
 
@@ -31,7 +33,7 @@ def press(qtbot, window, text: str) -> None:
 
 
 def test_asks_for_machine_and_results_once_painted(window, services):
-    assert services.asked == ["machine", "results"]
+    assert services.asked == ["machine", "parts", "results"]
 
 
 def test_shows_the_machine(window, services):
@@ -70,6 +72,29 @@ def test_progress_and_live_figures(window, services):
     assert "generation" in window.content.measure.live.graph.accessibleDescription()
 
 
+def test_price_and_carbon_are_derived_and_say_from_what(window, services):
+    services.post(demo.finished())
+    assert services.asked.count("costs") == 1
+    value = window.content.measure.result.facts.value
+    assert value("Price") == value("Carbon") == fmt.DASH
+    services.post(demo.costs_known())
+    assert value("Price").startswith("$0.985 per million generated tokens; derived from $0.171")
+    assert "default rate card" in value("Price")
+    carbon = plain(value("Carbon"))
+    assert carbon.startswith("93.5 g CO2e per million generated tokens; derived from energy, mod")
+    assert "2024 world average" in carbon
+    assert "own solar power are not counted" in carbon
+
+
+def test_an_unknown_price_says_which_figure_is_missing(window, services):
+    services.post(demo.finished())
+    reasons = Reason("price_tariff_missing"), Reason("no_energy")
+    services.post(CostsKnown(Costs(None, reasons[0], None, reasons[1], None)))
+    value = window.content.measure.result.facts.value
+    assert value("Price").startswith(f"{fmt.DASH} The price of electricity is not set.")
+    assert value("Carbon").startswith(f"{fmt.DASH} The energy of this run is not known.")
+
+
 def test_result_is_shown_signed(window, services):
     window.content.measure.measure()
     services.post(demo.finished())
@@ -89,7 +114,8 @@ def test_unsigned_result_says_so_and_asks_for_no_ledger(window, services):
     window.content.measure.measure()
     services.post(demo.finished(signed=False))
     assert window.content.measure.result.badge.text() == "not signed"
-    assert services.asked[-1] == "start"
+    assert services.asked[-1] == "costs"
+    assert services.asked.count("results") == 1
 
 
 def test_stop(qtbot, window, services):
@@ -194,10 +220,10 @@ def test_copy_id(qtbot, window, services):
 
 
 def test_pages_by_key(qtbot, window):
-    qtbot.keyClick(window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
-    assert window.content.page == RESULTS
-    qtbot.keyClick(window, Qt.Key.Key_1, Qt.KeyboardModifier.ControlModifier)
-    assert window.content.page == MEASURE
+    pages = {Qt.Key.Key_2: MACHINE, Qt.Key.Key_3: RESULTS, Qt.Key.Key_1: MEASURE}
+    for key, page in pages.items():
+        qtbot.keyClick(window, key, Qt.KeyboardModifier.ControlModifier)
+        assert window.content.page == page
 
 
 def test_quit_in_mid_run_stops_it(qtbot, window, services):

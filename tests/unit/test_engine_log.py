@@ -2,8 +2,8 @@
 
 import pytest
 
-from desktop.bench.engine import device_kind
 from desktop.bench.engine_log import MIB, EngineLog, says_out_of_memory
+from desktop.bench.ggml import device_kind
 from desktop.records.machine import DeviceKind
 
 INFO, WARN, ERROR = 2, 3, 4

@@ -8,6 +8,9 @@ L4 = Accelerator("NVIDIA", "NVIDIA L4", None, False)
 UHD = Accelerator("Intel", "Intel(R) UHD Graphics 730", None, True)
 M4 = Accelerator("Apple", "Apple M4", None, True)
 
+PARAVIRTUAL = Accelerator("Apple", "Apple Paravirtual device", None, True)
+M2 = Cpu("Apple M2 (Virtual)", 4, 4)
+
 
 def machine(os="Linux", *cards, architecture="x86_64", cpu=None):
     return Machine(os, "1", architecture, cpu or Cpu("x", 2, 4), None, cards)
@@ -25,6 +28,7 @@ def machine(os="Linux", *cards, architecture="x86_64", cpu=None):
         ("Linux, CPU only · 4 CPUs", machine()),
         ("Windows, CPU only · 12 CPUs", machine("Windows", cpu=Cpu("x", 6, 12))),
         ("Mac, CPU only · 8 CPUs", machine("macOS", cpu=Cpu("Intel", 4, 8))),
+        ("Apple M2 (Virtual)", machine("macOS", PARAVIRTUAL, architecture="arm64", cpu=M2)),
         ("Apple silicon", machine("macOS", architecture="arm64", cpu=Cpu(None, None, None))),
         ("Apple M1", machine("macOS", architecture="arm64", cpu=Cpu("Apple M1", 8, 8))),
         ("Linux, CPU only · 1 CPU", machine(cpu=Cpu("x", 1, 1))),

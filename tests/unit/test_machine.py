@@ -1,27 +1,65 @@
 import json
 import threading
+from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
-from desktop.machine import linux, parse_cpuinfo, parse_mac, parse_windows
-from desktop.machine.conditions import hottest, power_plan, read_conditions
+from desktop.machine import (
+    linux,
+    parse_cpuinfo,
+    parse_mac,
+    parse_modules,
+    parse_pmset,
+    parse_profiler,
+    parse_state,
+    parse_windows,
+    windows,
+)
+from desktop.machine.conditions import (
+    State,
+    hottest,
+    power_plan,
+    read_conditions,
+    read_state,
+    windows_state,
+)
 from desktop.machine.cores import usable_cores, usable_cpus
-from desktop.machine.detect import Probes, detect, survey, system_probes
+from desktop.machine.detect import Probes, detect, survey, system_probes, windows_probes
 from desktop.machine.load import LoadReader, LoadWindow
-from desktop.machine.merge import merge
+from desktop.machine.memory_rule import settled
+from desktop.machine.merge import with_engine
+from desktop.machine.names import likeness, vendor_of
 from desktop.machine.parse_cards import from_nvml, normal_address
 from desktop.machine.parse_cgroup import cpu_limit
 from desktop.machine.parse_ids import amdgpu_name, pci_name
+from desktop.machine.parse_instructions import of_cpuinfo, of_sysctl
+from desktop.machine.parse_platform import from_platform
 from desktop.machine.parse_release import architecture, linux_version, windows_version
 from desktop.machine.parse_supply import battery_percent, supply
 from desktop.machine.parse_virtual import names_virtual, virtual_name
+from desktop.machine.system_list import merge
+from desktop.machine.tools import Tool
 from desktop.machine.vendors import is_integrated
-from desktop.records.machine import Accelerator, Cpu, PowerSupply
+from desktop.records.machine import (
+    Accelerator,
+    Cpu,
+    Device,
+    DeviceKind,
+    Machine,
+    MemoryModules,
+    PowerSupply,
+    Thermal,
+)
+from desktop.rules.memory_answers import memory_answers
+from desktop.sources import registry as registry_source
+from desktop.sources.cards import DeviceTree
+from desktop.sources.commands import Failure, ToolFailure
 from desktop.sources.dmi import VirtualMarks
 from desktop.sources.nvml import NvmlCard
-from desktop.sources.system import CpuTimes
-from desktop.sources.windows import RegistryAdapter
+from desktop.sources.registry import RegistryAdapter
+from desktop.sources.system import Battery, CpuTimes
 
 CAPTURES = Path(__file__).parent.parent / "captures"
 GIB = 1024**3
@@ -51,9 +89,18 @@ def root(tmp_path):
     return tmp_path
 
 
+def cards_here(root, ram_bytes=64 * GIB):
+    return settle(linux.read_accelerators(root), ram_bytes)
+
+
+def settle(cards, ram_bytes=64 * GIB, os="Linux"):
+    machine = Machine(os, "1", "x86_64", Cpu(None, None, None), ram_bytes, tuple(cards))
+    return settled(machine).accelerators
+
+
 def cards_of(root, name):
     plant(root, json.loads(capture(name)))
-    return linux.read_pci_accelerators(root)
+    return cards_here(root)
 
 
 # --- the processor
@@ -123,7 +170,7 @@ def test_usable_cores_never_exceed_what_this_process_may_use():
 
 def test_two_equal_cards_stay_two():
     cards = [from_nvml(NvmlCard(**c)) for c in json.loads(capture("nvml_two_t4.json"))]
-    merged = merge(cards)
+    merged = settle(merge(cards))
     assert [card.name for card in merged] == ["Tesla T4", "Tesla T4"]
     assert merged[0].memory_bytes == 15 * GIB
     assert [card.pci_address for card in merged] == ["0000:00:04.0", "0000:00:05.0"]
@@ -143,13 +190,14 @@ def test_an_igpu_is_no_second_big_card(root):
 def test_a_hybrid_laptop_puts_the_discrete_card_first_and_once(root):
     pci = cards_of(root, "sysfs_hybrid_laptop.json")
     nvml = NvmlCard(0, "NVIDIA GeForce RTX 3050 Laptop GPU", 4 * GIB, "00000000:01:00.0", "550.1")
-    merged = merge([from_nvml(nvml)], pci)
+    merged = settle(merge([from_nvml(nvml)], pci))
     assert [(c.vendor, c.name, c.integrated) for c in merged] == [
         ("NVIDIA", "NVIDIA GeForce RTX 3050 Laptop GPU", False),
         ("Intel", "Intel Iris Xe Graphics", True),
     ]
     assert merged[0].memory_bytes == 4 * GIB
-    assert merged[1].memory_bytes is None
+    # Intel's share all of the system's memory
+    assert merged[1].memory_bytes == 64 * GIB
 
 
 def test_an_apu_counts_carve_out_and_shared_memory_once(root):
@@ -168,7 +216,7 @@ def test_a_card_given_to_a_virtual_machine_is_not_ours(root):
     tree = json.loads(capture("sysfs_hybrid_laptop.json"))
     tree["sys"]["bus"]["pci"]["devices"]["0000:01:00.0"]["driver"] = "-> ../drivers/vfio-pci"
     plant(root, tree)
-    assert [card.vendor for card in linux.read_pci_accelerators(root)] == ["Intel"]
+    assert [card.vendor for card in cards_here(root)] == ["Intel"]
 
 
 def test_a_card_without_tables_is_named_by_its_number(tmp_path):
@@ -184,7 +232,7 @@ def test_discrete_intel_memory_comes_from_its_tiles(root):
         "tile0": {"physical_vram_size_bytes": str(12 * GIB)},
     }
     plant(root, {"sys": {"bus": {"pci": {"devices": {"0000:03:00.0": card}}}}})
-    (found,) = linux.read_pci_accelerators(root)
+    (found,) = cards_here(root)
     assert (found.memory_bytes, found.integrated) == (12 * GIB, False)
 
 
@@ -221,46 +269,142 @@ def test_integrated_by_name(vendor, name, integrated):
 
 
 def test_merging_fills_what_the_first_source_left_open():
-    known = Accelerator("NVIDIA", "NVIDIA L4", None, False, "0000:01:00.0")
-    other = Accelerator("NVIDIA", "AD104GL", 24 * GIB, True, "0000:01:00.0", "nvidia")
-    (card,) = merge([known], [other])
-    assert card == Accelerator("NVIDIA", "NVIDIA L4", 24 * GIB, False, "0000:01:00.0", "nvidia")
+    known = Accelerator("NVIDIA", "NVIDIA L4", None, False, "0000:01:00.0", "550.1")
+    other = replace(
+        known, name="AD104GL", integrated=True, driver="nvidia", dedicated_bytes=24 * GIB
+    )
+    (card,) = merge([known], [replace(other, external=True)])
+    assert card == replace(known, driver="nvidia 550.1", dedicated_bytes=24 * GIB, external=True)
 
 
 def test_nvml_addresses_are_the_kernels():
     assert normal_address("00000000:0A:00.0") == "0000:0a:00.0"
     assert normal_address("0001:01:00.0") == "0001:01:00.0"
+    # Intel's volume management device opens a domain of its own
+    assert normal_address("00010000:E1:00.0") == "10000:e1:00.0"
 
 
 # --- Windows and macOS
 
 
-def windows_capture():
-    told = json.loads(capture("windows_4090_laptop.json"))
-    return told["present"], [RegistryAdapter(**a) for a in told["registry"]]
+def adapter(number, name, memory_bytes, location=None, device="DEV_2684"):
+    return RegistryAdapter(
+        rf"PCI\VEN_10DE&{device}&SUBSYS_0&REV_A1\4&{number}", location, name, memory_bytes
+    )
 
 
-def test_windows_memory_is_the_registrys_and_removed_cards_are_gone():
-    # A04: AdapterRAM says 4095 MB
-    present, registry = windows_capture()
-    cards = parse_windows.accelerators(json.dumps(present), registry)
-    assert [(c.name, c.memory_bytes, c.integrated) for c in cards] == [
-        ("Intel(R) UHD Graphics", 134217728, True),
-        ("NVIDIA GeForce RTX 4090", 25757220864, False),
+def cim(*adapters):
+    listed = [{"Name": a.name, "PNPDeviceID": a.device_id.lower()} for a in adapters]
+    return json.dumps({"Win32_VideoController": listed})
+
+
+LOCATION = r"@System32\drivers\pci.sys,#65536;PCI bus %1, device %2, function %3;({},0,0)"
+FIRST = adapter(1, "NVIDIA GeForce RTX 3090", 24 * GIB, LOCATION.format(10))
+SECOND = adapter(2, "NVIDIA GeForce RTX 3090", 24 * GIB, LOCATION.format(1))
+STALE = adapter(3, "NVIDIA GeForce GTX 1080", 8 * GIB, LOCATION.format(1), "DEV_1B80")
+
+
+def test_windows_two_equal_cards_are_two_and_a_removed_one_is_gone():
+    found = parse_windows.accelerators(cim(FIRST, SECOND), [STALE, FIRST, SECOND])
+    assert [(c.name, c.pci_address, c.dedicated_bytes) for c in found] == [
+        ("NVIDIA GeForce RTX 3090", "0000:0a:00.0", 24 * GIB),
+        ("NVIDIA GeForce RTX 3090", "0000:01:00.0", 24 * GIB),
     ]
-    assert cards[1].driver == "32.0.15.6094"
 
 
 def test_windows_single_adapter_is_no_list():
-    present, registry = windows_capture()
-    (card,) = parse_windows.accelerators(json.dumps(present[2]), registry)
-    assert card.name == "NVIDIA GeForce RTX 4090"
+    one = json.dumps({"Win32_VideoController": {"Name": "X", "PNPDeviceID": FIRST.device_id}})
+    assert [c.name for c in parse_windows.accelerators(one, [FIRST])] == ["X"]
 
 
-def test_windows_without_powershell_takes_the_registry():
-    _, registry = windows_capture()
-    assert len(parse_windows.accelerators(None, registry)) == 3
-    assert parse_windows.accelerators("not json", registry) == ()
+def test_windows_without_powershell_takes_what_the_device_manager_says_is_present():
+    present = [FIRST.device_id.lower(), r"ROOT\DISPLAY\0000"]
+    found = parse_windows.accelerators(None, [STALE, FIRST, SECOND], present)
+    assert [c.pci_address for c in found] == ["0000:0a:00.0"]
+    assert len(parse_windows.accelerators("not json", [STALE, FIRST])) == 2
+
+
+@pytest.mark.parametrize(
+    ("location", "address"),
+    [
+        (LOCATION.format(101), "0000:65:00.0"),
+        ("PCI bus 3, device 2, function 1", "0000:03:02.1"),
+        (LOCATION.format(300), None),
+        ("@System32\\x.sys", None),
+        (None, None),
+    ],
+)
+def test_windows_locations_are_decimal(location, address):
+    assert parse_windows.pci_address(location) == address
+
+
+@pytest.mark.parametrize(
+    ("name", "device_id"),
+    [
+        ("Microsoft Basic Display Adapter", FIRST.device_id),
+        ("Microsoft Remote Display Adapter", r"SWD\REMOTEDISPLAYENUM\RDPIDD_INDIRECTDISPLAY"),
+        ("Parsec Virtual Display Adapter", r"ROOT\DISPLAY\0001"),
+        ("Citrix Indirect Display Adapter", r"ROOT\IDDCX\0000"),
+        ("IddSampleDriver Device", r"ROOT\DISPLAY\0002"),
+        ("DisplayLink USB Device", r"USB\VID_17E9&PID_6006\1"),
+        ("VMware SVGA 3D", r"PCI\VEN_15AD&DEV_0405&SUBSYS_0&REV_0\3&1"),
+        ("Microsoft Hyper-V Video", r"VMBUS\{da0a7802}\5&1"),
+    ],
+)
+def test_windows_adapters_that_compute_nothing_are_no_cards(name, device_id):
+    told = json.dumps({"Win32_VideoController": [{"Name": name, "PNPDeviceID": device_id}]})
+    assert parse_windows.accelerators(told, [FIRST]) == ()
+
+
+def test_windows_names_qualcomms_graphics_unit():
+    device = r"ACPI\VEN_QCOM&DEV_0C36&SUBSYS_CRD08380&REV_0\2&1"
+    told = {"Name": "Qualcomm(R) Adreno(TM) X1-85 GPU", "PNPDeviceID": device}
+    (found,) = parse_windows.accelerators(json.dumps({"Win32_VideoController": told}), [])
+    assert (found.vendor, found.name) == ("Qualcomm", "Qualcomm Adreno X1-85 GPU")
+    assert found.integrated
+
+
+class Keys:
+    """A registry of one display adapter; its class key's number is 0002."""
+
+    TREE: ClassVar = {
+        r"SYSTEM\CurrentControlSet\Enum\PCI": ("VEN_10DE&DEV_0001", "VEN_8086&DEV_0002"),
+        r"SYSTEM\CurrentControlSet\Enum\PCI\VEN_10DE&DEV_0001": ("4&1",),
+        r"SYSTEM\CurrentControlSet\Enum\PCI\VEN_8086&DEV_0002": ("3&1",),
+    }
+
+    def __init__(self, **memory):
+        self.memory = memory
+
+    def children(self, key):
+        return self.TREE.get(key, ())
+
+    def value(self, key, name):
+        if name == "Driver":
+            other = "{4d36e97d-e325-11ce-bfc1-08002be10318}"
+            return f"{registry_source.DISPLAY_CLASS if '10DE' in key else other}\\0002"
+        if key.endswith("0002"):
+            return self.memory.get(name.removeprefix("HardwareInformation."))
+        return None
+
+
+@pytest.mark.parametrize(
+    ("memory", "expected"),
+    [
+        ({"qwMemorySize": 24 * GIB}, 24 * GIB),
+        ({"qwMemorySize": (24 * GIB).to_bytes(8, "little")}, 24 * GIB),
+        ({"qwMemorySize": 0, "MemorySize": 2 * GIB}, 2 * GIB),
+        # the end of 32 bits says nothing
+        ({"MemorySize": 0xFFF00000}, None),
+        ({"MemorySize": bytes.fromhex("0000f0ff")}, None),
+        ({"qwMemorySize": "24 GB"}, None),
+        ({}, None),
+    ],
+)
+def test_windows_memory_is_the_devices_own_keys(memory, expected):
+    (found,) = registry_source.read_adapters(Keys(**memory))
+    assert found.device_id == r"PCI\VEN_10DE&DEV_0001\4&1"
+    assert found.memory_bytes == expected
 
 
 SYSCTL = """machdep.cpu.brand_string: Apple M4
@@ -274,7 +418,7 @@ iogpu.wired_limit_mb: 0
 
 def test_apple_chip():
     values = parse_mac.sysctl_values(SYSCTL)
-    assert parse_mac.cpu(values) == Cpu("Apple M4", 10, 10, 1)
+    assert parse_mac.cpu(values) == Cpu("Apple M4", 10, 10, 1, None, ("neon",))
     assert parse_mac.apple_chip(values) == Accelerator("Apple", "Apple M4", None, True)
 
 
@@ -288,12 +432,261 @@ def test_an_intel_mac_has_no_apple_chip():
     # H04
     text = "machdep.cpu.brand_string: Intel(R) Core(TM) i7-9750H CPU @ 2.60GHz\n"
     assert parse_mac.apple_chip(parse_mac.sysctl_values(text)) is None
-    cards = parse_mac.displays(capture("system_profiler_intel.json"))
-    assert [(c.vendor, c.name, c.memory_bytes, c.integrated) for c in cards] == [
-        ("Intel", "Intel UHD Graphics 630", None, True),
+    cards = parse_profiler.displays(capture("system_profiler_intel.json"))
+    settled_cards = settle(cards, 16 * GIB, "macOS")
+    assert [(c.vendor, c.name, c.memory_bytes, c.integrated) for c in settled_cards] == [
+        ("Intel", "Intel UHD Graphics 630", 3 * GIB // 2, True),
         ("AMD", "AMD Radeon Pro 5300M", 4 * GIB, False),
     ]
-    assert parse_mac.displays("{}") == parse_mac.displays("no json") == ()
+    assert parse_profiler.displays("{}") == parse_profiler.displays("no json") == ()
+
+
+def test_an_external_card_of_a_mac_is_said_to_be_one():
+    told = {
+        "sppci_model": "Radeon RX 580",
+        "spdisplays_vendor": "sppci_vendor_amd",
+        "spdisplays_vram": "8 GB",
+        "sppci_device_type": "spdisplays_egpu",
+    }
+    (card,) = parse_profiler.displays(json.dumps({"SPDisplaysDataType": [told]}))
+    assert (card.external, card.integrated, card.dedicated_bytes) == (True, False, 8 * GIB)
+
+
+# --- the engine's list
+
+
+def device(name, backend="Vulkan", kind=DeviceKind.GPU, memory_bytes=None, address=None):
+    return Device(f"{backend}0", name, kind, backend, memory_bytes, None, pci_address=address)
+
+
+def joined(cards, *devices, ram_bytes=64 * GIB):
+    machine = Machine("Linux", "1", "x86_64", Cpu(None, None, None), ram_bytes, tuple(cards))
+    return with_engine(settled(machine), devices).accelerators
+
+
+RTX = Accelerator("NVIDIA", "NVIDIA GeForce RTX 3090", None, False, dedicated_bytes=24 * GIB)
+APU = Accelerator(
+    "AMD", "AMD Radeon 780M", None, True, dedicated_bytes=GIB // 2, shared_bytes=30 * GIB
+)
+
+
+def test_equal_names_are_joined_one_by_one():
+    cards = joined([RTX, RTX], device(RTX.name, "CUDA"), device(RTX.name, "CUDA"))
+    assert [card.backends for card in cards] == [("CUDA",), ("CUDA",)]
+    cards = joined([RTX, RTX], device(RTX.name, "CUDA"))
+    assert [card.backends for card in cards] == [("CUDA",), ()]
+
+
+def test_an_address_stands_above_the_order():
+    first, second = (replace(RTX, pci_address=f"0000:0{bus}:00.0") for bus in (1, 2))
+    small = device(RTX.name, "CUDA", address="0000:02:00.0", memory_bytes=10 * GIB)
+    cards = joined([first, second], small)
+    assert [card.backends for card in cards] == [(), ("CUDA",)]
+    no_address = device(RTX.name, "CUDA", address="GPU-4b1c")
+    assert [card.backends for card in joined([first], no_address)] == [("CUDA",)]
+    other = device(RTX.name, "CUDA", address="0000:09:00.0")
+    assert [card.backends for card in joined([first, second], other)] == [(), ()]
+
+
+def test_a_name_is_compared_by_whole_words_and_its_maker():
+    ti = replace(RTX, name="NVIDIA GeForce RTX 3060 Ti")
+    plain = replace(RTX, name="NVIDIA GeForce RTX 3060")
+    cards = joined([ti, plain], device("NVIDIA GeForce RTX 3060", "CUDA"))
+    assert [card.backends for card in cards] == [(), ("CUDA",)]
+    assert joined([plain], device("NVIDIA GeForce RTX 306", "CUDA"))[0].backends == ()
+    assert joined([plain], device("AMD Radeon RX 3060"))[0].backends == ()
+    assert joined([plain], device("3060"))[0].backends == ()
+
+
+@pytest.mark.parametrize(
+    ("told", "listed"),
+    [
+        ("Intel graphics 46a6", "Intel(R) Iris(R) Xe Graphics (ADL GT2)"),
+        ("AMD Radeon RX 7900 XT/7900 XTX/7900 GRE", "AMD Radeon RX 7900 XTX (RADV NAVI31)"),
+        ("AMD Radeon 780M", "AMD Radeon Graphics (RADV PHOENIX)"),
+        ("Jetson Orin Nano", "Orin"),
+        ("Intel Arc Graphics 130V / 140V", "Intel(R) Arc(TM) 140V GPU (16GB)"),
+    ],
+)
+def test_two_ways_to_name_one_card(told, listed):
+    assert likeness(told, listed) > 0
+    assert vendor_of(told) == vendor_of(listed)
+
+
+def test_a_processors_one_unit_is_it_whatever_it_is_called():
+    unit = replace(APU, name="AMD Lucienne")
+    cards = joined([unit], device("AMD Radeon Vega 8 (RADV RENOIR)", kind=DeviceKind.IGPU))
+    assert cards[0].backends == ("Vulkan",)
+
+
+def test_software_and_processors_and_other_machines_are_no_cards():
+    cards = joined(
+        [RTX],
+        device(RTX.name, "CPU", DeviceKind.CPU),
+        device(RTX.name, "Vulkan", DeviceKind.SOFTWARE),
+        device(RTX.name, "BLAS", DeviceKind.ACCELERATOR),
+        device(RTX.name, "RPC[10.0.0.1:50052]"),
+    )
+    assert cards[0].backends == ()
+    assert joined([], device(RTX.name, "CUDA")) == ()
+
+
+@pytest.mark.parametrize(
+    ("card", "figures", "usable"),
+    [
+        (RTX, [23 * GIB], 24 * GIB),  # the driver keeps a little for itself
+        (RTX, [40 * GIB], 24 * GIB),  # A17
+        (RTX, [10 * GIB], 10 * GIB),  # a slice of the card
+        (replace(RTX, dedicated_bytes=None), [23 * GIB], 23 * GIB),
+        (replace(RTX, dedicated_bytes=None), [None], None),
+        (APU, [20 * GIB], 20 * GIB),
+        (APU, [80 * GIB, 50 * GIB], 50 * GIB),  # one figure cannot be true
+        (APU, [80 * GIB], 64 * GIB + GIB // 2),  # none can be: the bound
+        (APU, [GIB // 4], GIB // 2),  # A15: its own memory at the least
+        (APU, [None], 30 * GIB + GIB // 2),
+        (replace(APU, dedicated_bytes=48 * GIB), [None], 48 * GIB),  # A10
+        (replace(APU, dedicated_bytes=None), [None], 30 * GIB),
+        (replace(APU, vendor="Apple", name="AMD", shared_bytes=None), [None], None),
+    ],
+)
+def test_what_a_card_can_use(card, figures, usable):
+    devices = [
+        device(card.name, f"B{i}", DeviceKind.IGPU if card.integrated else DeviceKind.GPU, size)
+        for i, size in enumerate(figures)
+    ]
+    assert joined([card], *devices)[0].memory_bytes == usable
+
+
+def test_asking_the_engine_again_changes_nothing():
+    machine = Machine("Linux", "1", "x86_64", Cpu(None, None, None), 64 * GIB, (APU, RTX))
+    devices = (device(APU.name, kind=DeviceKind.IGPU, memory_bytes=20 * GIB),)
+    once = with_engine(settled(machine), devices)
+    assert with_engine(once, devices) == once
+
+
+@pytest.mark.parametrize(
+    ("cards", "on_card", "with_offload"),
+    [
+        ((), None, 64),
+        ((RTX,), 24, 88),
+        ((RTX, RTX, APU), 48, 112),
+        ((APU,), 30.5, 64.5),
+        # CUDA lists one card, nothing lists the other
+        ((replace(RTX, backends=("CUDA",)), RTX), 24, 88),
+        ((replace(APU, backends=("Vulkan",)), RTX), 30.5, 64.5),
+        ((replace(RTX, dedicated_bytes=None),), None, 64),
+    ],
+)
+def test_there_are_two_answers(cards, on_card, with_offload):
+    told = memory_answers(
+        settled(Machine("Linux", "1", "x86_64", Cpu(*[None] * 3), 64 * GIB, cards))
+    )
+    assert told.on_card_bytes == (None if on_card is None else on_card * GIB)
+    assert told.with_offload_bytes == with_offload * GIB
+
+
+def test_without_the_systems_memory_there_is_no_second_answer():
+    machine = Machine("Linux", "1", "x86_64", Cpu(*[None] * 3), None, (APU,))
+    assert memory_answers(settled(machine)).with_offload_bytes is None
+
+
+# --- small boards
+
+
+@pytest.mark.parametrize(
+    ("uevent", "compatible", "expected"),
+    [
+        ("DRIVER=v3d\nOF_COMPATIBLE_0=brcm,2712-v3d\n", "brcm,bcm2712", []),
+        ("DRIVER=panthor\nOF_COMPATIBLE_0=rockchip,rk3588-mali\n", "x", ["Arm Mali-G610"]),
+        ("DRIVER=panfrost\nOF_COMPATIBLE_0=arm,mali-t860\n", "x", []),
+        ("DRIVER=adreno\nOF_COMPATIBLE_0=qcom,adreno-635.0\n", "x", ["Qualcomm Adreno 635"]),
+        ("DRIVER=asahi\nOF_COMPATIBLE_0=apple,agx-g13s\n", "apple,t6001", ["Apple M1 Max"]),
+        ("DRIVER=simple\n", "nvidia,tegra234", ["Orin"]),
+        ("", "", []),
+    ],
+)
+def test_units_of_small_boards_are_those_that_can_compute(uevent, compatible, expected):
+    found = from_platform([uevent], DeviceTree(None, ("board", compatible)))
+    assert [card.name for card in found] == expected
+    assert all(card.integrated for card in found)
+
+
+def test_intels_npu_and_virtual_functions_are_no_cards(root):
+    def function(device, pci_class="0x030000"):
+        return {"class": pci_class, "vendor": "0x8086", "device": device}
+
+    devices = {
+        "0000:00:02.0": function("0x7d55"),
+        "0000:00:02.1": function("0x7d55"),
+        "0000:00:0b.0": function("0x7d1d", "0x120000"),
+    }
+    plant(root, {"sys": {"bus": {"pci": {"devices": devices}}}})
+    assert [card.pci_address for card in cards_here(root)] == ["0000:00:02.0"]
+
+
+def test_a_board_decides_between_the_names_of_one_chip():
+    table = capture("pci_ids.txt")
+    assert pci_name(table, 0x1002, 0x744C, (0x1002, 0x0E3B)) == "Radeon RX 7900 XTX"
+    assert pci_name(table, 0x1002, 0x744C, (0x1002, 0x0001)).count("/") == 3
+
+
+# --- memory modules, instruction sets
+
+
+def test_modules_run_at_the_slowest_and_channels_are_those_named():
+    slots = [("Controller0-ChannelA-DIMM0", 5600), ("Controller1-ChannelA-DIMM0", 4800)]
+    text = "".join(
+        f"E:MEMORY_DEVICE_{i}_SIZE=17179869184\nE:MEMORY_DEVICE_{i}_TYPE=DDR5\n"
+        f"E:MEMORY_DEVICE_{i}_CONFIGURED_SPEED_MTS={speed}\nE:MEMORY_DEVICE_{i}_LOCATOR={place}\n"
+        for i, (place, speed) in enumerate(slots)
+    )
+    empty = "E:MEMORY_DEVICE_2_PRESENT=0\nE:MEMORY_DEVICE_2_TYPE=Unknown\n"
+    assert parse_modules.of_udev(text + empty) == MemoryModules("DDR5", 4800, 2, 2)
+    assert parse_modules.of_udev(text.replace("ChannelA", "DIMM")).channels is None
+
+
+def test_a_virtual_machines_memory_has_no_modules():
+    assert parse_modules.of_udev("E:MEMORY_DEVICE_0_SIZE=1\nE:MEMORY_DEVICE_0_TYPE=RAM\n") is None
+    assert parse_modules.of_udev("") is None
+    assert parse_modules.of_cim([]) is None
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        (
+            {"SMBIOSMemoryType": 34, "ConfiguredClockSpeed": 6000},
+            MemoryModules("DDR5", 6000, None, 1),
+        ),
+        (
+            {"SMBIOSMemoryType": 35, "ConfiguredClockSpeed": 0},
+            MemoryModules("LPDDR5", None, None, 1),
+        ),
+        ({"SMBIOSMemoryType": 2, "ConfiguredClockSpeed": None}, None),
+    ],
+)
+def test_windows_modules(told, expected):
+    assert parse_modules.of_cim([{"Capacity": 1} | told]) == expected
+
+
+def test_one_slot_that_is_named_is_one_channel():
+    told = {"Capacity": 1, "SMBIOSMemoryType": 26, "BankLabel": "P0 CHANNEL A"}
+    other = told | {"DeviceLocator": "DIMM 1"}
+    assert parse_modules.of_cim([told, other]).channels == 1
+
+
+def test_instruction_sets_are_what_all_cores_have():
+    text = "flags\t: fpu avx2 avx512f hypervisor\n\nflags\t: fpu avx2\n"
+    assert of_cpuinfo(text) == ("avx2",)
+    assert of_cpuinfo("Features\t: fp asimd asimddp i8mm\n") == ("asimddp", "i8mm", "neon")
+    assert of_cpuinfo("") == ()
+
+
+def test_instruction_sets_of_both_kinds_of_mac():
+    intel = {"machdep.cpu.features": "SSE4.2 AVX1.0 F16C", "machdep.cpu.leaf7_features": "AVX2"}
+    assert of_sysctl(intel) == ("avx", "avx2", "f16c", "sse4_2")
+    apple = {"machdep.cpu.brand_string": "Apple M4", "hw.optional.arm.FEAT_SME": "1"}
+    assert of_sysctl(apple | {"hw.optional.arm.FEAT_BF16": "0"}) == ("neon", "sme")
 
 
 # --- the system
@@ -367,6 +760,7 @@ def probes(**changes):
         "cpu": lambda: Cpu("AMD EPYC", 2, 4),
         "cards": lambda: (Accelerator("NVIDIA", "TU104GL", None, False, "0000:00:04.0", "nvidia"),),
         "virtual": lambda: None,
+        "modules": lambda: MemoryModules("DDR4", 2933),
         "nvml_cards": lambda: (NvmlCard(0, "Tesla T4", 15 * GIB, "00000000:00:04.0", "550"),),
         "memory": lambda: (16 * GIB, 8 * GIB),
         "architecture": lambda: "AMD64",
@@ -379,14 +773,21 @@ def test_survey_merges_all_sources():
     assert found.failures == ()
     assert found.machine.ram_bytes == 16 * GIB
     assert found.machine.architecture == "x86_64"
-    assert found.machine.accelerators == (
-        Accelerator("NVIDIA", "Tesla T4", 15 * GIB, False, "0000:00:04.0", "550"),
-    )
+    assert found.machine.modules == MemoryModules("DDR4", 2933)
+    t4 = Accelerator("NVIDIA", "Tesla T4", 15 * GIB, False, "0000:00:04.0", "nvidia 550")
+    assert found.machine.accelerators == (replace(t4, dedicated_bytes=15 * GIB),)
 
 
 def test_windows_does_not_list_an_nvidia_card_twice():
-    cards = (Accelerator("NVIDIA", "Tesla T4", 15 * GIB, False),)
+    cards = (Accelerator("NVIDIA", "Tesla T4", None, False),)
     assert len(survey(probes=probes(cards=lambda: cards)).machine.accelerators) == 1
+
+
+def test_windows_lists_no_nvidia_card_that_its_driver_does_not():
+    stale = Accelerator("NVIDIA", "NVIDIA GeForce GTX 1080", None, False, "0000:09:00.0", "560")
+    radeon = Accelerator("AMD", "AMD Radeon RX 6900 XT", None, False, "0000:0b:00.0")
+    found = survey(probes=probes(os="Windows", cards=lambda: (stale, radeon))).machine
+    assert [c.name for c in found.accelerators] == ["Tesla T4", "AMD Radeon RX 6900 XT"]
 
 
 def test_a_stuck_source_is_given_up_on_and_named():
@@ -395,8 +796,41 @@ def test_a_stuck_source_is_given_up_on_and_named():
         found = survey(0.05, probes(nvml_cards=release.wait))
     finally:
         release.set()
-    assert found.failures == ("NVML: stuck",)
+    assert found.failures == ("NVML (NVIDIA's driver): did not answer in time and was given up on",)
     assert found.machine.cpu.name == "AMD EPYC"
+
+
+def test_a_stuck_powershell_is_named_once_and_the_registry_still_names_the_cards():
+    release = threading.Event()
+    stuck = Tool("PowerShell", release.wait, 0.05)
+    keys = Keys(qwMemorySize=8 * GIB, DriverDesc="NVIDIA GeForce RTX 4060")
+    told = windows.WindowsSources(keys, stuck, present=lambda: None)
+    try:
+        found = survey(30, replace(windows_probes(told), nvml_cards=tuple))
+    finally:
+        release.set()
+    assert found.failures == ("PowerShell: did not answer in time and was given up on",)
+    assert [(c.name, c.memory_bytes) for c in found.machine.accelerators] == [
+        ("NVIDIA GeForce RTX 4060", 8 * GIB)
+    ]
+
+
+def test_a_tool_is_started_once_and_says_why_it_gave_nothing():
+    calls = []
+
+    def missing():
+        calls.append(1)
+        return ToolFailure("sysctl", Failure.MISSING)
+
+    def broken():
+        raise ValueError
+
+    tool = Tool("sysctl", missing, 30)
+    assert tool.failure is None
+    assert (tool.text(), tool.text(), len(calls)) == (None, None, 1)
+    assert tool.failure == "is not on this system"
+    tool = Tool("x", broken, 30)
+    assert (tool.text(), tool.failure) == (None, "could not be read (ValueError)")
 
 
 def test_a_broken_source_is_named_and_nothing_else_is_lost():
@@ -405,9 +839,9 @@ def test_a_broken_source_is_named_and_nothing_else_is_lost():
 
     found = survey(probes=probes(cpu=broken, memory=broken, version=broken))
     assert found.failures == (
-        "version: PermissionError",
-        "processor: PermissionError",
-        "memory: PermissionError",
+        "version: could not be read (PermissionError)",
+        "processor: could not be read (PermissionError)",
+        "memory: could not be read (PermissionError)",
     )
     assert found.machine.ram_bytes is None
     assert found.machine.cpu == Cpu(None, None, None)
@@ -465,6 +899,69 @@ def test_a_power_plan_of_the_owners_own_words_is_custom():
     assert power_plan("") is None
 
 
+@pytest.mark.parametrize(
+    ("connectors", "expected"),
+    [
+        ({}, None),
+        ({"card0-HDMI-A-1": "disconnected", "card0-eDP-1": "connected"}, True),
+        ({"card0-HDMI-A-1": "disconnected"}, False),
+        ({"card0-Virtual-1": "connected"}, None),
+        ({"card1-Writeback-1": "unknown"}, None),
+    ],
+)
+def test_a_screen_is_one_that_is_plugged_in(connectors, expected):
+    assert parse_state.display_attached(connectors) is expected
+
+
+@pytest.mark.parametrize(
+    ("counts", "cooling", "expected"),
+    [
+        ((), (), None),
+        ((0, 0), (("Processor", 0), ("Fan", 3)), Thermal.NOMINAL),
+        # slowed once since boot: nothing is known of now
+        ((0, 7), (("Processor", 0),), None),
+        ((0,), (("thermal-cpufreq-0", 2),), Thermal.THROTTLED),
+        ((), (("cpufreq-cpu0", 0),), None),
+        ((), (("TCC Offset", 5), ("Fan", 1)), None),
+    ],
+)
+def test_heat_is_told_only_where_it_can_be(counts, cooling, expected):
+    assert parse_state.thermal(counts, cooling) is expected
+
+
+def test_pmset():
+    battery = "Now drawing from 'Battery Power'\n -InternalBattery-0 (id=1)\t72%; discharging\n"
+    assert parse_pmset.supply(battery) is PowerSupply.BATTERY
+    assert parse_pmset.battery_percent(battery) == 72.0
+    assert parse_pmset.supply("Now drawing from 'AC Power'\n") is PowerSupply.MAINS
+    assert parse_pmset.battery_percent("Now drawing from 'AC Power'\n") is None
+    assert parse_pmset.supply("") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Note: No thermal warning level has been recorded\n", None),
+        ("\tCPU_Speed_Limit \t= 100\n", Thermal.NOMINAL),
+        ("\tCPU_Speed_Limit \t= 100\n\tCPU_Speed_Limit \t= 62\n", Thermal.THROTTLED),
+    ],
+)
+def test_a_macs_heat(text, expected):
+    assert parse_pmset.thermal(text) is expected
+
+
+def test_a_windows_without_battery_is_on_mains_but_for_a_guest():
+    plan = "381b4222-f694-41f0-9685-ff5bb260df2e"
+    desktop = windows_state(None, plan, 2, virtual=False)
+    assert desktop == State(PowerSupply.MAINS, None, "balanced", None, True)
+    guest = windows_state(None, None, None, virtual=True)
+    assert guest == State(None, None, None, None, None)
+    laptop = windows_state(Battery(40.0, on_mains=False), None, 0, virtual=False)
+    assert laptop == State(PowerSupply.BATTERY, 40.0, None, None, False)
+    unknown = windows_state(Battery(None, None), None, 1, virtual=False)
+    assert unknown.power_supply is None
+
+
 MOUSE = {"type": "Battery", "scope": "Device", "status": "Discharging", "capacity": "50"}
 CELLS = {"type": "Battery", "status": "Discharging", "capacity": "83"}
 
@@ -486,9 +983,15 @@ def test_supply(supplies, expected, percent):
 
 
 @pytest.mark.parametrize(
-    ("platform", "os"), [("linux", "Linux"), ("win32", "Windows"), ("darwin", "macOS")]
+    ("platform", "os", "tools"),
+    [
+        ("linux", "Linux", set()),
+        ("win32", "Windows", {"PowerShell"}),
+        ("darwin", "macOS", {"sysctl", "system_profiler", "ioreg"}),
+    ],
 )
-def test_each_systems_readers_survive_on_another_system(platform, os):
+def test_each_systems_readers_survive_on_another_system(platform, os, tools):
     found = survey(30, system_probes(platform))
     assert found.machine.os == os
-    assert found.failures == ()
+    assert {failure.partition(":")[0] for failure in found.failures} <= tools
+    assert read_state(platform).display_attached in {True, False, None}

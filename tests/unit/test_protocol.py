@@ -8,21 +8,34 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from desktop.bench import protocol
+from desktop.bench.parts_protocol import PartsJob, PartStarted
 from desktop.bench.protocol import Failed, Finished, Job, Loaded, RepetitionStarted
 from desktop.errors import BenchError
 from desktop.records.events import Devices, Steps
 from desktop.records.machine import Device, DeviceKind
+from desktop.records.parts import Part, PartSkip, PartsPlan, PartTest, Skipped
 from desktop.records.run import PP512, Plan, Repetition
 
 MESSAGES = [
-    Devices("llama.cpp", "1", (Device("CPU", "EPYC", DeviceKind.CPU, "CPU", 5, None),)),
+    Devices(
+        "llama.cpp",
+        "1",
+        (
+            Device("CPU", "EPYC", DeviceKind.CPU, "CPU", 5, None),
+            Device("CUDA0", "Tesla T4", DeviceKind.GPU, "CUDA", 5, 4, "0000:00:1e.0"),
+        ),
+    ),
     Loaded("CPU", 5),
     RepetitionStarted("pp512", True, 0, 1),
     Steps("tg128", False, (1, 2), 1),
     Repetition("tg128", False, 1, 3, 2, (1, 1)),
     Finished("enabled", None, 7, 9),
     Failed("load_failed", "why"),
+    PartStarted("CUDA0", PartTest.MATVEC_Q4_K, None, 3, 11),
+    Part("CPU", PartTest.COPY, 2, 1024, (7, 8), (128,)),
+    PartSkip("CUDA0", PartTest.COPY, None, Skipped.UNSUPPORTED),
 ]
+PART = MESSAGES[8]
 
 
 @pytest.mark.parametrize("message", MESSAGES, ids=lambda m: type(m).__name__)
@@ -34,6 +47,12 @@ def test_what_is_sent_arrives(message):
 
 def test_a_job_arrives_with_any_path():
     job = Job("/home/mit Leerzeichen/модель 模型 \udcff.gguf", Plan(threads=3, tests=(PP512,)))
+    assert protocol.decode_job(protocol.encode(job)) == job
+
+
+@pytest.mark.parametrize("without", [(), ("CUDA0", "CPU")])
+def test_a_job_of_parts_arrives(without):
+    job = PartsJob(PartsPlan(threads=2, time_limit_s=7.5), 5, without)
     assert protocol.decode_job(protocol.encode(job)) == job
 
 
@@ -55,6 +74,14 @@ BAD = {
     "no duration": _changed(MESSAGES[4], end_ns=1),
     "unknown failure": _changed(MESSAGES[6], code="anything"),
     "deep": b"[" * 100_000,
+    "a part without durations": _changed(PART, durations_ns=[]),
+    "a part that took no time": _changed(PART, durations_ns=[7, 0]),
+    "a part without work": _changed(PART, work=0),
+    "a test that there is not": _changed(PART, test="sudoku"),
+    "a shape of texts": _changed(PART, shape=["4096"]),
+    "threads below none": _changed(PART, threads=-1),
+    "no reason": _changed(MESSAGES[9], why=""),
+    "an address that is a number": _changed(MESSAGES[0], devices=[{"pci_address": 3}]),
 }
 
 

@@ -5,7 +5,20 @@ from types import SimpleNamespace
 
 import pytest
 
-from desktop.sources import cards, cgroups, cpuinfo, dmi, files, nvml, rapl, supply, system
+from desktop.sources import (
+    cards,
+    cgroups,
+    cpuinfo,
+    dmi,
+    files,
+    mac,
+    nvml,
+    rapl,
+    registry,
+    supply,
+    system,
+    windows,
+)
 from desktop.sources.commands import Failure, ToolFailure, run_tool, text_or_none
 from desktop.sources.limits import Deadline, Pending
 
@@ -235,3 +248,72 @@ def test_an_empty_system_gives_nothing(tmp_path):
     assert cards.read_pci_ids(tmp_path) is None
     assert cpuinfo.read_cpuinfo(tmp_path) is None
     assert dmi.read_marks(tmp_path) == dmi.VirtualMarks()
+
+
+def test_the_firmwares_memory_table_without_serial_numbers(tmp_path):
+    folder = tmp_path / "run/udev/data"
+    folder.mkdir(parents=True)
+    (folder / "+dmi:id").write_text(
+        "I:1\nE:ID_VENDOR=QEMU\nE:MEMORY_DEVICE_0_TYPE=DDR5\n"
+        "E:MEMORY_DEVICE_0_SERIAL_NUMBER=12345\nE:MEMORY_DEVICE_0_ASSET_TAG=12345\n"
+    )
+    assert dmi.read_memory_devices(tmp_path) == "E:MEMORY_DEVICE_0_TYPE=DDR5"
+    assert dmi.read_memory_devices(tmp_path / "none") is None
+
+
+def test_a_boards_description_without_its_serial_number(tmp_path):
+    folder = tmp_path / "proc/device-tree"
+    folder.mkdir(parents=True)
+    (folder / "model").write_text("Board 1\0")
+    (folder / "compatible").write_text("maker,board\0maker,chip\0")
+    (folder / "serial-number").write_text("12345\0")
+    tree = cards.read_device_tree(tmp_path)
+    assert tree == cards.DeviceTree("Board 1", ("maker,board", "maker,chip"))
+    assert cards.read_device_tree(tmp_path / "none") == cards.DeviceTree()
+
+
+def test_graphics_units_that_are_no_pci_cards(tmp_path):
+    for card, text in {"card0": "PCI_ID=1002:744C\n", "card1": "DRIVER=panthor\n"}.items():
+        folder = tmp_path / "sys/class/drm" / card / "device"
+        folder.mkdir(parents=True)
+        (folder / "uevent").write_text(text)
+    screen = tmp_path / "sys/class/drm/card1-HDMI-A-1"
+    screen.mkdir()
+    (screen / "status").write_text("connected\n")
+    assert cards.read_platform_cards(tmp_path) == ("DRIVER=panthor\n",)
+    assert cards.read_connectors(tmp_path) == {"card1-HDMI-A-1": "connected"}
+
+
+def test_what_tells_of_heat(tmp_path):
+    counts = tmp_path / "sys/devices/system/cpu/cpu0/thermal_throttle"
+    counts.mkdir(parents=True)
+    (counts / "core_throttle_count").write_text("3\n")
+    fan = tmp_path / "sys/class/thermal/cooling_device0"
+    fan.mkdir(parents=True)
+    (fan / "type").write_text("Fan\n")
+    (fan / "cur_state").write_text("1\n")
+    assert cpuinfo.read_throttle_counts(tmp_path) == (3,)
+    assert cpuinfo.read_cooling(tmp_path) == (("Fan", 1),)
+
+
+# --- Windows and macOS, elsewhere
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there the calls tell something")
+def test_windows_own_calls_tell_nothing_elsewhere():
+    keys = registry.MachineRegistry()
+    assert keys.value("SOFTWARE", "x") is None
+    assert keys.children("SOFTWARE") == ()
+    assert registry.read_adapters(keys) == ()
+    assert registry.read_maker(keys) == (None, None)
+    assert windows.read_features() == ()
+    assert windows.read_present() is None
+    assert windows.read_monitors() is None
+
+
+def test_nothing_that_names_a_person_is_asked_of_windows_and_macos():
+    asked = {name for names in windows.CIM_PROPERTIES.values() for name in names}
+    private = {"SerialNumber", "UserName", "PartNumber", "UUID", "AdapterRAM"}
+    assert not asked & private
+    assert "Name" not in windows.CIM_PROPERTIES["Win32_ComputerSystem"]
+    assert not [name for name in mac.SYSCTLS if "host" in name or "uuid" in name]

@@ -114,6 +114,13 @@ class Table(QTableView):
         if at.isValid():
             QGuiApplication.clipboard().setText("\t".join(self._rows.row(at.row())))
 
+    def fit_rows(self) -> None:
+        """Be exactly as high as its rows: for short tables on pages that scroll themselves."""
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        head = self.horizontalHeader().sizeHint().height()
+        rows = _ROW_HEIGHT * self._rows.rowCount()
+        self.setFixedHeight(head + rows + 2 * self.frameWidth())
+
     def _prepare_headers(self) -> None:
         across, down = self.horizontalHeader(), self.verticalHeader()
         across.setHighlightSections(False)

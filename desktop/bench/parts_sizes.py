@@ -1,0 +1,115 @@
+"""How large the tests of a device are: as large as they need to be, and never larger than it bears.
+
+A large product takes 40 s on a software device, and a small one measures a fast card's launches.
+So a device begins with the smallest size, and what that takes decides the next.
+"""
+
+from typing import Final
+
+from desktop.records.machine import Device, DeviceKind
+from desktop.records.parts import PartTest
+from desktop.rules.parts_rates import Shape, work_of
+
+MIB: Final = 2**20
+COLUMNS: Final = 4096
+"""Of a matrix-vector product's matrices: the width of a model of 7 or 8 billion parameters."""
+MANY_CACHES_BYTES: Final = 512 * MIB
+"""Last-level caches of desktops and cards hold 4 to 128 MiB; a matrix-vector product below this
+would measure them. Faster memory takes more, since the largest caches go with it."""
+WANTED_NS: Final = {PartTest.MATMUL_F16: 50_000_000, PartTest.SMALL_GRAPH: 0}
+PASS_NS: Final = 10_000_000
+"""A pass over memory, and any timed repetition, takes so long at least where sizes allow it."""
+FREE_SHARE: Final = 4
+"""A test takes at most one part in so many of the memory that is free."""
+_PRODUCTS: Final = (
+    (256, 64, 256),
+    (512, 128, 512),
+    (1024, 256, 1024),
+    (2048, 512, 2048),
+    (4096, 512, 4096),
+    (4096, 2048, 4096),
+    (8192, 4096, 8192),
+)
+_TOTALS_MIB: Final = (64, 128, 256, 512, 1024, 2048, 4096)
+_ROWS: Final = 4096
+_MANY_ROWS: Final = 16_384
+"""Of the matrices where there would be hundreds: fewer launches, as in a large model."""
+_SHARING: Final = frozenset({DeviceKind.CPU, DeviceKind.SOFTWARE, DeviceKind.IGPU})
+_METAL: Final = "MTL"
+"""ggml's name of the backend; it tells of Apple's chips that they are cards of their own."""
+
+
+def shapes_of(test: PartTest, memory_bytes: int | None) -> tuple[Shape, ...]:
+    """The shapes of a test from small to large; the first is there whatever the memory."""
+    if test is PartTest.SMALL_GRAPH:
+        return ((32,),)
+    found = _all_shapes(test)
+    limit = 2 * MANY_CACHES_BYTES if memory_bytes is None else memory_bytes // FREE_SHARE
+    return (found[0], *(shape for shape in found[1:] if held_bytes(test, shape) <= limit))
+
+
+def held_bytes(test: PartTest, shape: Shape) -> int:
+    """Memory of the device that a shape takes, scratch left out."""
+    if test is PartTest.MATMUL_F16:
+        m, n, k, count = shape
+        return (2 * m * k + 4 * n * (k + m)) * count
+    return work_of(test, shape) or 0
+
+
+def next_size(
+    test: PartTest, shapes: tuple[Shape, ...], at: int, took_ns: int, limit_ns: int
+) -> int | None:
+    """Which of `shapes` to try after one; None when that one is the size to measure.
+
+    Args:
+        test: what is measured.
+        shapes: as `shapes_of` gives them.
+        at: the index of the shape that was tried.
+        took_ns: how long a pass over it took.
+        limit_ns: how long a pass may take at most.
+    """
+    done = work_of(test, shapes[at]) or 1
+    wanted = WANTED_NS.get(test, PASS_NS)
+
+    def expected(i: int) -> float:
+        return took_ns * (work_of(test, shapes[i]) or 1) / done
+
+    def enough(i: int) -> bool:
+        return expected(i) >= wanted and _out_of_cache(test, shapes[i])
+
+    if enough(at):
+        return None
+    larger = [i for i in range(at + 1, len(shapes)) if expected(i) <= limit_ns]
+    return next((i for i in larger if enough(i)), larger[-1] if larger else None)
+
+
+def usable_bytes(device: Device, system_free_bytes: int | None) -> int | None:
+    """Free memory of a device; where it shares the system's, never more than is free of that.
+
+    Backends tell of such devices what there is, not what is free.
+    """
+    own = device.memory_free_bytes
+    shares = device.kind in _SHARING or device.backend == _METAL
+    if not shares or system_free_bytes is None:
+        return own
+    return system_free_bytes if own is None else min(own, system_free_bytes)
+
+
+def _out_of_cache(test: PartTest, shape: Shape) -> bool:
+    in_memory = test is not PartTest.MATMUL_F16 and test is not PartTest.SMALL_GRAPH
+    return not in_memory or held_bytes(test, shape) >= MANY_CACHES_BYTES
+
+
+def _all_shapes(test: PartTest) -> tuple[Shape, ...]:
+    if test is PartTest.MATMUL_F16:
+        return tuple((*shape, 1) for shape in _PRODUCTS)
+    if test is PartTest.COPY:
+        return tuple((total * MIB // 8,) for total in (8, *_TOTALS_MIB))
+    return ((_ROWS, 1, COLUMNS, 1), *(_matrices(test, total * MIB) for total in _TOTALS_MIB))
+
+
+def _matrices(test: PartTest, total_bytes: int) -> Shape:
+    """As many distinct matrices as hold `total_bytes` at least."""
+    rows = _ROWS if total_bytes <= 2 * MANY_CACHES_BYTES else _MANY_ROWS
+    one = work_of(test, (rows, 1, COLUMNS, 1)) or 1
+    return (rows, 1, COLUMNS, -(-total_bytes // one))

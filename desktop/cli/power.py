@@ -1,0 +1,130 @@
+"""`gram power`: what reads the watts of this machine, and how many there are now."""
+
+import json
+import signal
+import threading
+from collections.abc import Callable
+from types import FrameType
+from typing import Final, Protocol
+
+import click
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from desktop.cli import figures, show
+from desktop.cli.plain import to_plain
+from desktop.paths import Paths, default_paths
+from desktop.services.log import log_to
+from desktop.services.power_facts import PowerFacts, PowerNow, PowerReading, open_reading
+
+ONCE_S: Final = 2.0
+"""How long `gram power` reads without `--seconds`."""
+WHOLE: Final = 0.98
+
+
+def run(
+    *,
+    watch: bool,
+    as_json: bool,
+    seconds: float | None,
+    opened: Callable[[Paths], PowerReading] = open_reading,
+) -> int:
+    """Show once, or every second until Ctrl+C or for `seconds`; the exit status is 0."""
+    paths = default_paths()
+    log_to(paths)
+    with _UntilStopped() as stopped, opened(paths) as reading:
+        if watch:
+            _watch(reading, stopped, seconds, as_json=as_json)
+        else:
+            stopped.wait(seconds or ONCE_S)
+            _once(PowerFacts(reading.now(), reading.places), as_json=as_json)
+    return 0
+
+
+class Stop(Protocol):
+    """What `threading.Event` offers here; tests pass one that does not wait."""
+
+    def wait(self, timeout: float) -> bool:
+        """Wait until Ctrl+C or until `timeout` seconds have passed; whether it came."""
+        ...
+
+
+def _once(facts: PowerFacts, *, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(to_plain(facts), indent=2, ensure_ascii=False))
+    else:
+        show.power(facts)
+
+
+def _watch(reading: PowerReading, stopped: Stop, seconds: float | None, *, as_json: bool) -> None:
+    """One figure a second; the sum at the end."""
+    console = Console()
+    if console.is_terminal and not as_json:
+        with Live(_line(reading.now()), console=console, refresh_per_second=2) as live:
+            _each_second(stopped, seconds, lambda: live.update(_line(reading.now())))
+        show.print_line(summary(reading.now()))
+        return
+    tell = _json_line if as_json else _plain_line
+    if not as_json:
+        show.print_line(f"{figures.meter(reading.now().meter)}: {reading.now().meter.detail}")
+    _each_second(stopped, seconds, lambda: tell(reading.now()))
+    if as_json:
+        click.echo(json.dumps({"summary": to_plain(reading.now())}, ensure_ascii=False))
+    else:
+        show.print_line(summary(reading.now()))
+
+
+def _each_second(stopped: Stop, seconds: float | None, tell: Callable[[], None]) -> None:
+    passed = 0.0
+    while seconds is None or passed < seconds:
+        step = 1.0 if seconds is None else min(1.0, seconds - passed)
+        if stopped.wait(step):
+            return
+        passed += step
+        tell()
+
+
+def _line(now: PowerNow) -> Text:
+    line = Text(f"{figures.watts(now.watts_w):>9}", style="bold")
+    mean, used = figures.watts(now.mean_w), figures.joules(now.energy_j)
+    line.append(f"   {figures.meter(now.meter)}   mean {mean}   {used}", "not bold")
+    line.append(f"   {now.seconds:.0f} s   Ctrl+C ends", "not bold dim")
+    return line
+
+
+def _plain_line(now: PowerNow) -> None:
+    # a pipe is read while it is written
+    click.echo(f"{now.seconds:.1f} s\t{figures.watts(now.watts_w)}\t{now.meter.source}")
+
+
+def _json_line(now: PowerNow) -> None:
+    told = {"seconds": now.seconds, "watts_w": now.watts_w, "source": str(now.meter.source)}
+    click.echo(json.dumps(told))
+
+
+def summary(now: PowerNow) -> str:
+    """`Mean 41.2 W, 824 J in 20.0 s, sensor (RAPL), package`, or that nothing could be read."""
+    if now.mean_w is None or now.covered is None:
+        return f"Nothing could be read. {now.meter.detail}"
+    mean, used = figures.watts(now.mean_w), figures.joules(now.energy_j)
+    share = "" if now.covered > WHOLE else f" (read in {100 * now.covered:.0f} % of it)"
+    return f"Mean {mean}, {used} in {now.seconds:.1f} s{share}, {figures.meter(now.meter)}"
+
+
+class _UntilStopped:
+    """While open, Ctrl+C and SIGTERM set an event: watching ends with its sum and status 0."""
+
+    SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+
+    def __enter__(self) -> threading.Event:
+        self._stopped = threading.Event()
+        self._before = [signal.signal(s, self._on_signal) for s in self.SIGNALS]
+        return self._stopped
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in zip(self.SIGNALS, self._before, strict=True):
+            signal.signal(number, handler)
+
+    def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
+        self._stopped.set()

@@ -1,0 +1,106 @@
+"""The memory's modules, from three systems' records of the firmware's table (SMBIOS type 17)."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from desktop.records.machine import MemoryModules
+
+_SMBIOS_KINDS: Final = {
+    18: "DDR",
+    19: "DDR2",
+    20: "DDR2",
+    24: "DDR3",
+    26: "DDR4",
+    27: "LPDDR",
+    28: "LPDDR2",
+    29: "LPDDR3",
+    30: "LPDDR4",
+    32: "HBM",
+    33: "HBM2",
+    34: "DDR5",
+    35: "LPDDR5",
+    36: "HBM3",
+}
+"""DMTF DSP0134 (SMBIOS), 7.18.2. It has no number for LPDDR4X and LPDDR5X."""
+_KIND: Final = re.compile(r"(?:LP)?DDR\d?X?|HBM\d?E?")
+_CHANNEL: Final = re.compile(
+    r"(?:(?:controller|mc|node|cpu|proc|p)[ _]?\d+[ _-]*)?channel[ _-]?(?:[a-p](?![a-z])|\d+)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """One module that is there."""
+
+    kind: str | None
+    speed_mt_s: int | None
+    """Configured."""
+    place: str
+    """All that the firmware calls the slot."""
+
+
+def of_modules(found: Iterable[Module]) -> MemoryModules | None:
+    """Many modules in one word; None where nothing of them is told (virtual machines).
+
+    One speed for all: the controller runs at the slowest's. Channels only where each slot's name
+    speaks of one.
+    """
+    modules = tuple(found)
+    kinds = {module.kind for module in modules}
+    speeds = [module.speed_mt_s for module in modules]
+    kind = kinds.pop() if len(kinds) == 1 else None
+    known = [speed for speed in speeds if speed]
+    if kind is None and not known:
+        return None
+    speed = min(known) if known and len(known) == len(speeds) else None
+    return MemoryModules(kind, speed, _channels(modules), len(modules))
+
+
+def of_udev(text: str) -> MemoryModules | None:
+    """From udev's record: `E:MEMORY_DEVICE_0_TYPE=DDR5` (systemd, `dmi_memory_id`)."""
+    slots: dict[str, dict[str, str]] = {}
+    for slot, name, value in re.findall(r"^E:MEMORY_DEVICE_(\d+)_(\w+)=(.*)$", text, re.MULTILINE):
+        slots.setdefault(slot, {})[name] = value.strip()
+    return of_modules(_of_udev(s) for s in slots.values() if _is_there(s))
+
+
+def of_cim(instances: Iterable[Mapping[str, object]]) -> MemoryModules | None:
+    """From Windows' Win32_PhysicalMemory; ConfiguredClockSpeed is in megatransfers nowadays."""
+    return of_modules(_of_cim(item) for item in instances if item.get("Capacity") != 0)
+
+
+def kind_of(told: str) -> str | None:
+    """`DDR5`; None for `RAM`, `Unknown`, `<OUT OF SPEC>`."""
+    word = told.strip().upper()
+    return word if _KIND.fullmatch(word) else None
+
+
+def _is_there(slot: Mapping[str, str]) -> bool:
+    return slot.get("PRESENT") != "0" and slot.get("SIZE", "0") != "0"
+
+
+def _of_udev(slot: Mapping[str, str]) -> Module:
+    speed = slot.get("CONFIGURED_SPEED_MTS", "")
+    return Module(
+        kind_of(slot.get("TYPE", "")),
+        int(speed) if speed.isdecimal() else None,
+        f"{slot.get('BANK_LOCATOR', '')} {slot.get('LOCATOR', '')}",
+    )
+
+
+def _of_cim(item: Mapping[str, object]) -> Module:
+    kind, speed = item.get("SMBIOSMemoryType"), item.get("ConfiguredClockSpeed")
+    return Module(
+        _SMBIOS_KINDS.get(kind) if isinstance(kind, int) else None,
+        speed if isinstance(speed, int) and speed > 0 else None,
+        f"{item.get('BankLabel') or ''} {item.get('DeviceLocator') or ''}",
+    )
+
+
+def _channels(modules: tuple[Module, ...]) -> int | None:
+    named = [_CHANNEL.search(module.place) for module in modules]
+    words = {re.sub(r"[ _-]", "", found.group().lower()) for found in named if found}
+    return len(words) if all(named) else None

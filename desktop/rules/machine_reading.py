@@ -1,0 +1,79 @@
+"""Machine, devices and conditions out of a signed body. Each raises `bad_envelope` as `Fields`."""
+
+from desktop.records.machine import (
+    Accelerator,
+    Conditions,
+    Cpu,
+    Device,
+    DeviceKind,
+    Machine,
+    PowerSupply,
+)
+from desktop.rules.fields import MAX_INTEGER, Fields
+from desktop.rules.machine_writing import GIB
+
+RFC3339_UTC = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
+MAX_NS = 10**16
+"""Nearly four months: no honest duration comes near it, and no sum of such overflows."""
+
+
+def machine_from(machine: Fields) -> Machine:
+    """What is never signed is empty: PCI addresses, drivers. Memory is in whole GiB."""
+    return Machine(
+        os=machine.text("os"),
+        os_version=machine.text("os_version"),
+        architecture=machine.text("architecture"),
+        cpu=_cpu(machine.inner("cpu")),
+        ram_bytes=bytes_from(machine, "ram_gib"),
+        accelerators=tuple(_accelerator(a) for a in machine.items("accelerators")),
+        virtual=machine.text_or_none("virtual"),
+    )
+
+
+def _cpu(cpu: Fields) -> Cpu:
+    return Cpu(
+        name=cpu.text_or_none("name"),
+        physical_cores=cpu.integer_or_none("physical_cores", 1),
+        logical_cores=cpu.integer_or_none("logical_cores", 1),
+        sockets=cpu.integer_or_none("sockets", 1),
+        usable_cpus=cpu.integer_or_none("usable_cpus", 1),
+    )
+
+
+def _accelerator(card: Fields) -> Accelerator:
+    return Accelerator(
+        vendor=card.text("vendor"),
+        name=card.text("name"),
+        memory_bytes=bytes_from(card, "memory_gib"),
+        integrated=card.flag("integrated"),
+    )
+
+
+def device_from(device: Fields) -> Device:
+    """A device of the engine's list."""
+    return Device(
+        name=device.text("name"),
+        description=device.text("description"),
+        kind=device.member("kind", DeviceKind),
+        backend=device.text("backend"),
+        memory_bytes=bytes_from(device, "memory_gib"),
+    )
+
+
+def conditions_from(conditions: Fields) -> Conditions:
+    """What is missing is None."""
+    supply = conditions.text_or_none("power_supply")
+    return Conditions(
+        power_supply=conditions.member("power_supply", PowerSupply) if supply else None,
+        battery_percent=conditions.number_or_none("battery_percent"),
+        governor=conditions.text_or_none("governor"),
+        temperature_c=conditions.number_or_none("temperature_c", None),
+        other_load_percent=conditions.number_or_none("other_load_percent"),
+        memory_available_bytes=conditions.integer_or_none("memory_available_bytes"),
+    )
+
+
+def bytes_from(fields: Fields, name: str) -> int | None:
+    """Bytes of a field in whole GiB."""
+    gib = fields.integer_or_none(name, 1, MAX_INTEGER // GIB)
+    return gib * GIB if gib is not None else None

@@ -1,0 +1,64 @@
+"""What follows from the raw values of a machine's parts: work, rates, memory bandwidth."""
+
+from collections.abc import Iterable
+from statistics import median
+from typing import Final
+
+from desktop.records.parts import Part, PartRate, PartTest
+from desktop.rules.rates import spread
+
+Shape = tuple[int, ...]
+BLOCKS: Final = {
+    PartTest.MATVEC_F16: (1, 2),
+    PartTest.MATVEC_Q8_0: (32, 34),
+    PartTest.MATVEC_Q6_K: (256, 210),
+    PartTest.MATVEC_Q4_K: (256, 144),
+    PartTest.MATVEC_Q4_0: (32, 18),
+}
+"""Elements of a block and its bytes, by the block structs of ggml-common.h."""
+_MATRICES: Final = 4
+_F32: Final = 4
+
+
+def work_of(test: PartTest, shape: Shape) -> int | None:
+    """Operations, bytes or graphs of one pass over `shape`; None for another test's shape.
+
+    A product of M x K weights with K x N columns takes 2·M·N·K operations; a matrix-vector product
+    reads each encoded byte of its matrices once; a copy reads and writes each value.
+    """
+    if test is PartTest.SMALL_GRAPH:
+        return 1
+    if test is PartTest.COPY:
+        return 2 * _F32 * shape[0] if len(shape) == 1 else None
+    if len(shape) != _MATRICES:
+        return None
+    m, n, k, count = shape
+    if test is PartTest.MATMUL_F16:
+        return 2 * m * n * k * count
+    elements, size_bytes = BLOCKS[test]
+    return m * (k // elements * size_bytes) * count
+
+
+def part_rate(part: Part) -> PartRate:
+    """Median and spread: FLOP/s, bytes/s; seconds a graph for `SMALL_GRAPH`."""
+    if part.test is PartTest.SMALL_GRAPH:
+        values = [ns / 1e9 / part.work for ns in part.durations_ns]
+    else:
+        values = [part.work * 1e9 / ns for ns in part.durations_ns]
+    return PartRate(
+        part.device, part.test, part.threads, median(values), spread(values), len(values)
+    )
+
+
+def rates_of(parts: Iterable[Part]) -> tuple[PartRate, ...]:
+    """Of each part, in order."""
+    return tuple(part_rate(part) for part in parts)
+
+
+def memory_bandwidth_bytes_s(rates: Iterable[PartRate], device: str) -> float | None:
+    """The most bytes a second that a device's memory gave in any test of it; None without one.
+
+    For the ceiling: what was reached once can be reached.
+    """
+    reading = {PartTest.COPY, *BLOCKS}
+    return max((r.median for r in rates if r.device == device and r.test in reading), default=None)

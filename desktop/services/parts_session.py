@@ -1,0 +1,81 @@
+"""The machine's parts from the press of the button to the kept statement."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+from desktop import clock
+from desktop.bench.parts_protocol import PartsJob
+from desktop.bench.process import WorkerProcess
+from desktop.machine.cores import usable_cores
+from desktop.machine.detect import detect
+from desktop.records.events import PartsFinished, Phase, RunEvent
+from desktop.records.parts import Parts, PartsPlan, PartsRequest
+from desktop.rules.parts_rates import rates_of
+from desktop.rules.statements import PARTS_TYPE, parts_payload
+from desktop.services.attempt import Attempt, Outside
+from desktop.services.curves import LiveCurves
+from desktop.services.parts_measurement import PartsMeasurement
+
+log = logging.getLogger(__name__)
+SILENCE_S: Final = 60.0
+"""A device may compile its programs for long before it says anything."""
+
+
+class PartsSession:
+    """One measurement of the parts. `run` blocks, on the run thread; `cancel` from any thread."""
+
+    def __init__(
+        self, request: PartsRequest, outside: Outside, post: Callable[[RunEvent], None]
+    ) -> None:
+        self.outside = outside
+        self.curves = LiveCurves(clock.now_ns())
+        """Empty: parts have no curves."""
+        self._request = request
+        self._post = post
+        self._attempt = Attempt(outside, post)
+
+    def cancel(self) -> None:
+        """End it within 2 s, whatever it is doing."""
+        self._attempt.cancel()
+
+    def run(self) -> PartsFinished:
+        """Measure, sign, keep.
+
+        Raises:
+            GramError: why there is no result; nothing is kept then.
+        """
+        with self._attempt.turn(wait=self._request.wait):
+            return self._measure()
+
+    def _measure(self) -> PartsFinished:
+        attempt = self._attempt
+        attempt.say(Phase.PREPARING)
+        signer = attempt.open_signer(self._request.signing, self._request.key_file)
+        machine = attempt.slowly(detect)
+        plan = self._plan()
+        log.info("measuring the parts")
+        parts = PartsMeasurement(machine, plan, self._worker, self._post).take()
+        attempt.check()
+        if signer is None:
+            return _finished(parts, None, None)
+        statement_id = attempt.keep(signer, PARTS_TYPE, partial(parts_payload, parts))
+        return _finished(parts, statement_id, signer.key_id)
+
+    def _plan(self) -> PartsPlan:
+        request = self._request
+        plan = PartsPlan(threads=request.threads or usable_cores())
+        limit_s = request.time_limit_s
+        return plan if limit_s is None else replace(plan, time_limit_s=limit_s)
+
+    def _worker(self, job: PartsJob) -> WorkerProcess:
+        log_file, fault = self.outside.paths.worker_log, self.outside.fault
+        worker = WorkerProcess(job, log_file, fault, silence_s=SILENCE_S)
+        self._attempt.made(worker)
+        return worker
+
+
+def _finished(parts: Parts, statement_id: str | None, key_id: str | None) -> PartsFinished:
+    return PartsFinished(parts, rates_of(parts.parts), statement_id, key_id)

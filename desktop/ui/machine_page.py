@@ -1,0 +1,132 @@
+"""This machine whole: hardware, cards, what a build may use, and the parts as measured."""
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from desktop.errors import Reason
+from desktop.records.events import (
+    AppEvent,
+    MachineKnown,
+    Notice,
+    PartDone,
+    PartsFinished,
+    PartsKnown,
+    RunFailed,
+)
+from desktop.ui import messages
+from desktop.ui.accelerators_card import AcceleratorsCard
+from desktop.ui.components import Banner, Heading, Kind, Muted, column, row, scrolled
+from desktop.ui.contracts import Services
+from desktop.ui.design import Space
+from desktop.ui.hardware_card import HardwareCard, MemoryCard
+from desktop.ui.parts_card import PartsCard
+
+
+class MachinePage(QWidget):
+    """Shows what the services tell of the machine; starts and stops the parts' benchmark."""
+
+    measuring_changed = Signal(bool)
+
+    def __init__(self, services: Services, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("page")
+        self._services = services
+        self.measuring = False
+        self.kind = Heading(self.tr("Looking at the hardware …"))
+        self.system = Muted()
+        self.error = Banner()
+        self.hardware = HardwareCard()
+        self.memory = MemoryCard()
+        self.cards = AcceleratorsCard()
+        self.parts = PartsCard()
+        self.parts.measure_asked.connect(self.measure)
+        self.parts.stop_asked.connect(self.stop)
+        self._lay_out()
+
+    def measure(self) -> None:
+        """Measure the parts; nothing while something is measured already."""
+        if self._services.running:
+            return
+        self._set_measuring(measuring=True)
+        self.error.hide()
+        self.parts.show_started()
+        self._services.start_parts()
+
+    def stop(self) -> None:
+        """End the measurement of the parts."""
+        if self.measuring:
+            self.parts.show_stopping()
+            self._services.stop()
+
+    def handle(self, event: AppEvent) -> None:
+        """Show one event of the services."""
+        match event:
+            case MachineKnown():
+                self._show_machine(event)
+            case PartsKnown() if not self.measuring:
+                self.parts.show_rates(event.rates, event.at, event.key_id)
+            case PartDone():
+                self.parts.show_part(event.rate, event.fraction)
+            case PartsFinished():
+                self._finish(event)
+            case Notice():
+                self._say(Kind.INFO, event.reason)
+            case RunFailed():
+                self._fail(event)
+            case _:
+                pass
+
+    def _show_machine(self, event: MachineKnown) -> None:
+        self.kind.setText(event.kind)
+        engine = event.engine
+        if engine is None:
+            self.system.setText(self.tr("The engine could not be loaded"))
+        else:
+            devices = ", ".join(f"{d.name} ({d.description})" for d in engine.devices)
+            words = self.tr("{engine} {version} lists {devices}")
+            self.system.setText(
+                words.format(engine=engine.engine, version=engine.version, devices=devices)
+            )
+        self.hardware.show_machine(event)
+        self.memory.show_machine(event.machine)
+        self.cards.show_cards(event.machine.accelerators)
+
+    def _finish(self, event: PartsFinished) -> None:
+        self._end()
+        at = event.parts.started_at if event.statement_id else None
+        self.parts.show_rates(event.rates, at, event.key_id)
+
+    def _fail(self, event: RunFailed) -> None:
+        self._end()
+        self._say(Kind.INFO if event.cancelled else Kind.ERROR, event.reason)
+        # what is kept of earlier times is shown again
+        self._services.refresh_parts()
+
+    def _end(self) -> None:
+        self._set_measuring(measuring=False)
+        self.parts.show_idle()
+
+    def _set_measuring(self, *, measuring: bool) -> None:
+        self.measuring = measuring
+        self.measuring_changed.emit(measuring)
+
+    def _say(self, kind: Kind, reason: Reason) -> None:
+        self.error.say(kind, messages.sentence(reason), messages.advice(reason))
+
+    def _lay_out(self) -> None:
+        main = QWidget()
+        first = row(self.hardware, self.memory, gap=Space.L)
+        first.setStretch(0, 2)
+        first.setStretch(1, 1)
+        layout = column(gap=Space.L)
+        layout.addLayout(column(self.kind, self.system, gap=Space.XS))
+        layout.addWidget(self.error)
+        layout.addWidget(self.parts)
+        layout.addLayout(first)
+        layout.addWidget(self.cards)
+        layout.addStretch(1)
+        main.setLayout(layout)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(Space.XL, Space.XL, Space.L, Space.XL)
+        self.area = scrolled(main, self.tr("Machine"))
+        outer.addWidget(self.area)

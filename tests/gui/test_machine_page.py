@@ -1,0 +1,145 @@
+"""The machine's page: what was found, what a build may use, the parts and their benchmark."""
+
+import pytest
+from PySide6.QtCore import Qt
+
+from desktop.errors import Reason
+from desktop.records.events import Notice, PartsKnown, RunFailed
+from desktop.ui import format as fmt
+from desktop.ui.content import MACHINE
+from tests.gui import demo
+
+
+def plain(text):
+    return text.replace("\N{NO-BREAK SPACE}", " ")
+
+
+@pytest.fixture
+def page(window):
+    window.content.show_page(MACHINE)
+    return window.content.machine
+
+
+def test_hardware_is_told_in_words(page, services):
+    services.post(demo.laptop())
+    assert page.kind.text() == "NVIDIA GeForce RTX 4060 Laptop GPU"
+    value = page.hardware.facts.value
+    assert value("Processor") == "AMD Ryzen AI 9 HX 370 w/ Radeon 890M"
+    assert value("Cores") == "12 physical, 24 logical"
+    assert value("Instruction sets") == "avx2, avx512f"
+    assert plain(value("Memory")) == "31 GiB, 4 \N{MULTIPLICATION SIGN} LPDDR5X 7500 MT/s"
+    assert value("Power supply") == "battery, battery at 83 %"
+    assert value("Heat") == "not slowed by heat, processor at 54 °C"
+    assert value("Display") == "attached"
+    assert page.hardware.given_up.text() == "Given up on: NVML: stuck"
+    assert page.hardware.given_up.isVisible()
+
+
+def test_what_is_not_known_is_a_dash_and_nothing_is_given_up_on(page, services):
+    services.post(demo.machine_known())
+    assert page.hardware.facts.value("Power supply") == fmt.DASH
+    assert page.hardware.facts.value("Instruction sets") == fmt.DASH
+    assert not page.hardware.given_up.isVisible()
+
+
+def test_on_the_card_and_with_offload_are_two_answers(page, services):
+    services.post(demo.laptop())
+    # the integrated card beside the discrete one does not count, and shares what is counted already
+    assert plain(page.memory.facts.value("On the card")) == "8 GiB"
+    assert plain(page.memory.facts.value("With offload")) == "39 GiB"
+
+
+def test_cards_are_rows_and_one_that_the_engine_does_not_list_is_named(page, services):
+    services.post(demo.laptop())
+    assert [plain(t) for t in page.cards.model.row(0)] == [
+        "NVIDIA GeForce RTX 4060 Laptop GPU",
+        "discrete",
+        "8 GiB",
+        "8 GiB",
+        fmt.DASH,
+        "570.133.07",
+        "CUDA",
+        "0000:64:00.0",
+    ]
+    assert page.cards.model.row(1)[1] == "integrated"
+    assert "AMD Radeon 890M Graphics" in page.cards.note.text()
+    services.post(demo.machine_known())
+    assert page.cards.none.isVisible()
+    assert not page.cards.table.isVisible()
+
+
+def test_parts_that_are_kept_are_shown_with_spread_and_key(page, services):
+    assert services.asked.count("parts") == 1
+    services.post(demo.parts_known())
+    rows = [[plain(t) for t in page.parts.model.row(i)] for i in range(3)]
+    assert rows[0] == [
+        "CUDA0",
+        "52.7\n± 0.4 %",
+        "231\n± 0.6 %",
+        fmt.DASH,
+        fmt.DASH,
+        "204\n± 0.8 %",
+        fmt.DASH,
+        "219\n± 0.2 %",
+        "11.2\n± 2.0 %",
+    ]
+    assert [row[0] for row in rows] == ["CUDA0", "CPU, 1 thread", "CPU, 12 threads"]
+    assert rows[2][2] == "64.0"
+    assert "·acbe75" in page.parts.words.text()
+
+
+def test_measuring_the_parts(qtbot, page, services, window):
+    qtbot.mouseClick(page.parts.button, Qt.MouseButton.LeftButton)
+    assert services.asked.count("start") == 1
+    assert page.parts.button.text() == "Stop"
+    # one measurement at a time
+    assert not window.content.measure.run.button.isEnabled()
+    window.content.measure_now()
+    assert services.requests == []
+    services.post(*demo.some_parts())
+    assert page.parts.model.rowCount() == 1
+    services.post(demo.parts_finished())
+    assert page.parts.button.text() == "Measure the parts"
+    assert page.parts.model.rowCount() == 3
+    assert "signed ·acbe75" in page.parts.words.text()
+    assert window.content.measure.run.button.isEnabled()
+
+
+def test_parts_that_are_not_signed_say_so(page, services):
+    page.measure()
+    services.post(demo.parts_finished(signed=False))
+    assert "not signed" in page.parts.words.text()
+
+
+def test_stopping_the_parts_shows_what_was_kept_before(qtbot, page, services, window):
+    page.measure()
+    qtbot.mouseClick(page.parts.button, Qt.MouseButton.LeftButton)
+    assert services.asked.count("stop") == 1
+    assert not page.parts.button.isEnabled()
+    services.post(RunFailed(Reason("cancelled"), cancelled=True))
+    assert services.asked.count("parts") == 2
+    services.post(demo.parts_known())
+    assert page.parts.model.rowCount() == 3
+    assert "Stopped" in page.error.text
+    # the other page heard nothing of it
+    assert window.content.measure.error.text == ""
+
+
+def test_a_failure_of_the_parts_is_told_here(page, services):
+    page.measure()
+    services.post(Notice(Reason("waiting", {"holder": "a terminal"})))
+    assert "a terminal" in page.error.text
+    services.post(RunFailed(demo.no_keychain()))
+    assert "no keychain" in page.error.text
+    assert page.parts.button.text() == "Measure the parts"
+
+
+def test_without_parts_the_page_says_what_they_are(page, services):
+    services.post(PartsKnown())
+    assert "Not measured yet" in page.parts.words.text()
+    assert not page.parts.table.isVisible()
+
+
+def test_during_a_run_the_parts_wait(page, window):
+    window.content.measure_now()
+    assert not page.parts.button.isEnabled()

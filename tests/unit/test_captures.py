@@ -1,0 +1,219 @@
+"""Every capture of a whole machine, through the program's own readers."""
+
+import re
+
+import pytest
+
+from desktop.rules.kind import kind_label
+from desktop.rules.memory_answers import memory_answers, used_cards
+from tests.captures import whole
+from tests.captures.compare import differences
+
+SECRET = re.compile(r"[\w./:-]*MUST-NOT-LEAK[\w./:-]*", re.IGNORECASE)
+
+
+@pytest.mark.parametrize("name", whole.names())
+def test_a_machine_is_what_it_is(name, tmp_path):
+    capture = whole.load(name)
+    found = whole.find(capture, tmp_path)
+    assert differences(capture, found) == []
+
+
+@pytest.mark.parametrize("name", whole.names())
+def test_nothing_of_a_person_leaves_the_machine(name, tmp_path):
+    found = whole.find(whole.load(name), tmp_path)
+    told = repr(found).lower()
+    assert SECRET.findall(told) == []
+    assert str(tmp_path).lower() not in told
+
+
+@pytest.mark.parametrize("name", whole.names())
+def test_the_kind_of_machine_does_not_depend_on_the_engine(name, tmp_path):
+    found = whole.find(whole.load(name), tmp_path)
+    assert kind_label(found.machine) == kind_label(found.survey.machine)
+
+
+def test_captures_name_the_pages_of_their_fields_and_a_third_is_blind():
+    captures = [whole.load(name) for name in whole.names()]
+    assert [c.name for c in captures if not c.pages] == []
+    assert sum(c.by == "blind" for c in captures) * 3 >= len(captures)
+    assert {c.os for c in captures} == {"linux", "windows", "macos"}
+
+
+def test_a_tool_that_hung_is_named(tmp_path):
+    found = whole.find(whole.load("windows-rtx-a2000-two-backends"), tmp_path)
+    assert found.survey.failures == ("PowerShell: did not answer in time and was given up on",)
+
+
+# --- the public cases of section A, by number; the figures are the reports'
+
+
+@pytest.fixture
+def detected(tmp_path):
+    return lambda name: whole.find(whole.load(name), tmp_path)
+
+
+def gib(size):
+    return None if size is None else round(size / 2**30, 1)
+
+
+def answers(found):
+    told = memory_answers(found.machine)
+    return gib(told.on_card_bytes), gib(told.with_offload_bytes)
+
+
+def test_a01_an_igpu_is_no_second_big_card(detected):
+    found = detected("linux-rx7900xtx-9800x3d")
+    assert kind_label(found.machine) == "AMD Radeon RX 7900 XTX"
+    assert answers(found)[0] == 24.0  # not 47.97
+
+
+def test_a02_one_chip_in_many_lists_is_one_card(detected):
+    (card,) = detected("linux-6800h-680m-laptop").machine.accelerators
+    assert (card.integrated, gib(card.dedicated_bytes)) == (True, 4.0)  # not 48 in six devices
+
+
+@pytest.mark.parametrize(
+    ("name", "size"), [("windows-rtx4090-raphael", 24.0), ("windows-rx6900xt", 16.0)]
+)
+def test_a04_a_card_is_larger_than_32_bits(detected, name, size):
+    assert gib(detected(name).survey.machine.accelerators[0].memory_bytes) == size  # not 4
+
+
+def test_a05_a_negative_adapterram_makes_no_apu(detected):
+    first, second = detected("windows-rx9070xt-signed").machine.accelerators
+    assert (first.name, first.integrated, gib(first.memory_bytes)) == (
+        "AMD Radeon RX 9070 XT",
+        False,
+        15.9,
+    )
+    assert second.integrated
+
+
+def test_a07_five_professional_cards_are_80_gb(detected):
+    found = detected("linux-5x-rtx-a4000")
+    assert kind_label(found.machine) == "5× NVIDIA RTX A4000"  # noqa: RUF001
+    assert answers(found)[0] == pytest.approx(80, abs=0.2)  # not 40
+
+
+def test_a10_a_large_carve_out_stands_alone(detected):
+    found = detected("linux-strix-halo-carveout96")
+    assert gib(found.survey.machine.accelerators[0].memory_bytes) == 96.0  # not 30.98
+    assert answers(found)[0] == 96.0
+
+
+@pytest.mark.parametrize(
+    ("name", "carve_out", "without_engine"),
+    [
+        ("linux-strix-halo-gtt108", 0.5, 108.5),  # A11: not 512 MiB
+        ("linux-680m-gtt96", 0.5, 96.0),  # A12: not 512 MiB
+        ("linux-5700u-carveout4", 4.0, 9.7),  # A14: not 4 GB
+    ],
+)
+def test_a11_a12_a14_a_small_carve_out_is_not_all(detected, name, carve_out, without_engine):
+    (card,) = detected(name).survey.machine.accelerators
+    assert gib(card.dedicated_bytes) == carve_out
+    assert gib(card.memory_bytes) == without_engine
+
+
+def test_a15_a_backend_that_looks_at_one_heap_does_not_shrink_the_card(detected):
+    found = detected("linux-strix-halo-first-heap")
+    assert answers(found)[0] == 96.0  # not 32
+
+
+def test_a17_no_backend_adds_to_a_discrete_cards_own_memory(detected):
+    (card,) = detected("windows-rtx-a2000-two-backends").machine.accelerators
+    assert gib(card.memory_bytes) == 12.0  # not 19.79
+    assert set(card.backends) == {"CUDA", "Vulkan"}
+
+
+def test_a18_the_larger_backend_counts_and_is_named_first(detected):
+    (card,) = detected("linux-strix-halo-rocm120-vulkan80").machine.accelerators
+    assert card.backends == ("ROCm", "Vulkan")
+    assert gib(card.memory_bytes) == pytest.approx(120, abs=1)
+
+
+def test_a18_half_and_half_is_64_gb(detected):
+    found = detected("windows-strixhalo-64-64")
+    assert gib(found.survey.machine.accelerators[0].memory_bytes) == 64.0  # not 32
+
+
+def test_a19_shared_memory_is_counted_once(detected):
+    found = detected("windows-iris-xe")
+    # Intel's driver reports 1 GB of its own that is the system's too
+    assert answers(found)[1] == gib(found.machine.ram_bytes)
+    assert found.machine.accelerators[0].shared_bytes == found.machine.ram_bytes // 2
+
+
+def test_a21_intels_integrated_card_shares_all_memory_on_linux(detected):
+    found = detected("linux-lunarlake-arc140v")
+    (card,) = found.survey.machine.accelerators
+    assert card.memory_bytes == found.machine.ram_bytes  # 30.82 GB, not 0.0
+    assert "140V" in card.name
+
+
+@pytest.mark.parametrize("name", ["windows-hx370-890m-rtx4070l", "linux-hx370-rtx4060-laptop"])
+def test_a22_a_hybrid_laptop_is_its_discrete_card(detected, name):
+    found = detected(name)
+    assert "RTX" in kind_label(found.machine)
+    assert [card.integrated for card in found.machine.accelerators] == [False, True]
+    assert answers(found)[0] == pytest.approx(8.0, abs=0.1)
+
+
+def test_a23_processor_and_card_are_both_named(detected):
+    machine = detected("windows-hx370-890m").machine
+    assert machine.cpu.name == "AMD Ryzen AI 9 HX 370 w/ Radeon 890M"
+    assert machine.accelerators[0].name == "AMD Radeon 890M Graphics"
+    assert machine.accelerators[0].memory_bytes is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "size"), [("macos-m1-max-32gb-wired-26000", 25.4), ("macos-m3-16gb-air", 11.8)]
+)
+def test_a24_apples_limit_is_not_all_of_the_memory(detected, name, size):
+    assert answers(detected(name))[0] == size
+
+
+def test_a26_an_apple_chip_without_an_m_is_one(detected):
+    machine = detected("macos-macbook-neo-a18-pro-8gb").machine
+    (card,) = machine.accelerators
+    assert (card.vendor, card.integrated, gib(card.shared_bytes)) == ("Apple", True, 8.0)
+    assert kind_label(machine) == "Apple A18 Pro"
+
+
+def test_a27_a_small_card_is_listed(detected):
+    (card,) = detected("linux-renoir-16g-laptop").machine.accelerators
+    assert card.backends == ("Vulkan",)
+    assert 0 < gib(card.memory_bytes) < 6
+
+
+def test_a28_there_are_two_answers(detected):
+    on_card, with_offload = answers(detected("linux-rtx3070-and-remote-engine"))
+    assert on_card == 8.0
+    assert with_offload == pytest.approx(40, abs=1)
+
+
+@pytest.mark.parametrize("name", ["windows-2x3090-stale1080", "linux-2x-rtx3090-igpu"])
+def test_a30_an_integrated_card_beside_two_is_not_used(detected, name):
+    found = detected(name)
+    assert kind_label(found.machine) == "2× NVIDIA GeForce RTX 3090"  # noqa: RUF001
+    used = used_cards(found.machine)
+    assert len({card.pci_address for card in used}) == 2
+    assert answers(found)[0] == 48.0
+
+
+def test_a31_two_equal_cards_are_two_with_addresses_of_their_own(detected):
+    found = detected("windows-2x-arc-pro-b60")
+    assert kind_label(found.machine) == "2× Intel Arc Pro B60 Graphics"  # noqa: RUF001
+    assert len({card.pci_address for card in found.machine.accelerators}) == 2
+
+
+def test_a36_a_card_of_another_machine_is_not_this_ones(detected):
+    machine = detected("linux-rtx3070-and-remote-engine").machine
+    assert [card.backends for card in machine.accelerators] == [("CUDA",)]
+
+
+def test_h04_an_intel_mac_is_no_apple_chip(detected):
+    machine = detected("macos-intel-macbookpro16-5300m").machine
+    assert [card.vendor for card in machine.accelerators] == ["AMD", "Intel"]
+    assert kind_label(machine) == "AMD Radeon Pro 5300M"

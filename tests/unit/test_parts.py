@@ -1,0 +1,608 @@
+"""The machine's parts: sizes, repetition, order, the real device, the statement, the session."""
+
+import hashlib
+import json
+import math
+import queue
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import cycle
+from pathlib import Path
+
+import numpy as np
+import pytest
+from jsonschema import Draft202012Validator
+
+from desktop import resources
+from desktop.bench import parts_sizes as sizes
+from desktop.bench.ggml import pci_address
+from desktop.bench.parts import Tools, measure_parts, tasks_of
+from desktop.bench.parts_data import agree, random_block
+from desktop.bench.parts_protocol import PartsJob, PartStarted
+from desktop.bench.parts_repeat import Repeater, Task
+from desktop.bench.protocol import Finished
+from desktop.bench.tensors import CannotMeasureError
+from desktop.builds.ggml_types import size_bytes
+from desktop.errors import BenchError, StatementError
+from desktop.identity.envelope import seal
+from desktop.identity.signer import Signer
+from desktop.network.ledger import Ledger
+from desktop.records.events import Devices, PartDone, PartsKnown, Progress, RunFailed
+from desktop.records.machine import Accelerator, Conditions, Cpu, Device, DeviceKind, Machine
+from desktop.records.parts import (
+    Part,
+    PartRate,
+    Parts,
+    PartSkip,
+    PartsPlan,
+    PartsRequest,
+    PartTest,
+    Skipped,
+)
+from desktop.records.request import Curves, Signing
+from desktop.rules.parts_rates import (
+    memory_bandwidth_bytes_s,
+    part_rate,
+    rates_of,
+    work_of,
+)
+from desktop.rules.statements import PARTS_TYPE, parts_from_body, parts_payload
+from desktop.services.app_services import AppServices
+from desktop.services.attempt import Outside
+from desktop.services.parts_measurement import PartsMeasurement
+from desktop.services.results import newest_parts, verified
+from desktop.services.slow import SlowCalls
+from desktop.services.turn import measuring_turn
+
+MS, S = 10**6, 10**9
+GIB, MIB = 2**30, 2**20
+CPU = Device("CPU", "EPYC", DeviceKind.CPU, "CPU", 24 * GIB, 24 * GIB)
+CARD = Device("CUDA0", "Tesla T4", DeviceKind.GPU, "CUDA", 15 * GIB, 14 * GIB, "0000:00:1e.0")
+SOFTWARE = Device("Vulkan0", "llvmpipe", DeviceKind.SOFTWARE, "Vulkan", 24 * GIB, 24 * GIB)
+BLAS = Device("BLAS", "OpenBLAS", DeviceKind.ACCELERATOR, "BLAS")
+
+
+class TestRates:
+    def test_work_is_what_one_pass_does(self):
+        assert work_of(PartTest.MATMUL_F16, (4096, 512, 4096, 1)) == 2 * 4096 * 512 * 4096
+        assert work_of(PartTest.MATVEC_F16, (4096, 1, 4096, 16)) == 512 * MIB
+        for name in ("F16", "Q8_0", "Q6_K", "Q4_K", "Q4_0"):
+            test = PartTest(f"matvec_{name.lower()}")
+            assert work_of(test, (512, 1, 4096, 3)) == 3 * size_bytes(name, 512 * 4096)
+        # 4.5, 8.5 and 6.5625 bits a weight
+        assert work_of(PartTest.MATVEC_Q4_0, (4096, 1, 4096, 1)) == 4096 * 4096 * 4.5 / 8
+        assert work_of(PartTest.MATVEC_Q4_K, (4096, 1, 4096, 1)) == 4096 * 4096 * 4.5 / 8
+        assert work_of(PartTest.MATVEC_Q8_0, (4096, 1, 4096, 1)) == 4096 * 4096 * 8.5 / 8
+        assert work_of(PartTest.MATVEC_Q6_K, (4096, 1, 4096, 1)) == 4096 * 4096 * 6.5625 / 8
+        assert work_of(PartTest.COPY, (1000,)) == 8000
+        assert work_of(PartTest.SMALL_GRAPH, (32,)) == 1
+
+    def test_a_shape_of_another_test_has_no_work(self):
+        assert work_of(PartTest.COPY, (1, 2, 3, 4)) is None
+        assert work_of(PartTest.MATVEC_F16, (4096,)) is None
+
+    def test_the_rate_is_the_median_of_work_over_time(self):
+        times = (10 * MS, 10 * MS, 20 * MS, 10 * MS, 10 * MS, 11 * MS)
+        rate = part_rate(Part("CPU", PartTest.MATVEC_F16, 2, 512 * MIB, times))
+        assert rate.median == pytest.approx(512 * MIB / 0.010)
+        assert rate.spread == pytest.approx(
+            (512 * MIB / 0.010 - 512 * MIB / 0.020) / 2 / rate.median
+        )
+        assert rate.repetitions == 6
+
+    def test_a_small_graph_is_told_in_seconds_a_graph(self):
+        rate = part_rate(Part("CPU", PartTest.SMALL_GRAPH, 2, 1000, (4 * MS,), (32,)))
+        assert rate == PartRate("CPU", PartTest.SMALL_GRAPH, 2, pytest.approx(4e-6), None, 1)
+
+    def test_the_bandwidth_is_the_most_that_a_devices_memory_gave(self):
+        def rate(device, test, value):
+            return PartRate(device, test, None, value, None, 1)
+
+        rates = (
+            rate("CPU", PartTest.COPY, 20e9),
+            rate("CPU", PartTest.MATVEC_F16, 23e9),
+            rate("CPU", PartTest.MATMUL_F16, 1e12),
+            rate("CUDA0", PartTest.COPY, 240e9),
+        )
+        assert memory_bandwidth_bytes_s(rates, "CPU") == 23e9
+        assert memory_bandwidth_bytes_s(rates, "Vulkan0") is None
+
+
+class TestSizes:
+    @pytest.mark.parametrize("test", PartTest)
+    @pytest.mark.parametrize("memory", [None, 0, GIB, 24 * GIB, 140 * GIB])
+    def test_they_grow_and_leave_three_quarters_of_the_memory(self, test, memory):
+        shapes = sizes.shapes_of(test, memory)
+        held = [sizes.held_bytes(test, shape) for shape in shapes]
+        assert held == sorted(set(held))
+        limit = memory // 4 if memory is not None else GIB
+        assert all(h <= limit for h in held[1:])
+
+    @pytest.mark.parametrize("test", [t for t in PartTest if "mat" not in t[:4] or "vec" in t])
+    def test_with_memory_enough_many_caches_are_read(self, test):
+        if test is PartTest.SMALL_GRAPH:
+            return
+        assert sizes.held_bytes(test, sizes.shapes_of(test, 8 * GIB)[-1]) >= 512 * MIB
+
+    def test_a_product_on_a_slow_device_stays_small(self):
+        """A large one takes 40 s on a software device (0.4 GFLOP/s)."""
+        shapes = sizes.shapes_of(PartTest.MATMUL_F16, None)
+        took = round(work_of(PartTest.MATMUL_F16, shapes[0]) / 0.4)
+        assert sizes.next_size(PartTest.MATMUL_F16, shapes, 0, took, 100 * MS) is None
+
+    def test_a_matrix_vector_test_leaves_the_cache_even_when_it_is_slow_enough(self):
+        test = PartTest.MATVEC_F16
+        shapes = sizes.shapes_of(test, 8 * GIB)
+        at = sizes.next_size(test, shapes, 0, 20 * MS, 400 * MS)
+        assert sizes.held_bytes(test, shapes[at]) == 512 * MIB
+
+    def test_where_even_that_takes_too_long_it_takes_what_fits_into_the_time(self):
+        test = PartTest.MATVEC_F16
+        shapes = sizes.shapes_of(test, 8 * GIB)
+        at = sizes.next_size(test, shapes, 0, 50 * MS, 210 * MS)
+        assert sizes.held_bytes(test, shapes[at]) == 128 * MIB
+        assert sizes.next_size(test, shapes, 0, 300 * MS, 210 * MS) is None
+
+    def test_fast_memory_is_read_in_gigabytes(self):
+        test = PartTest.MATVEC_F16
+        shapes = sizes.shapes_of(test, 140 * GIB)
+        at = sizes.next_size(test, shapes, 0, 20_000, 400 * MS)
+        assert sizes.held_bytes(test, shapes[at]) == 4 * GIB
+
+    def test_devices_that_share_memory_have_what_is_free_of_it(self):
+        assert sizes.usable_bytes(CPU, 3 * GIB) == 3 * GIB
+        assert sizes.usable_bytes(SOFTWARE, 3 * GIB) == 3 * GIB
+        apple = Device("MTL0", "Apple M4", DeviceKind.GPU, "MTL", 11 * GIB, 11 * GIB)
+        assert sizes.usable_bytes(apple, 3 * GIB) == 3 * GIB
+        assert sizes.usable_bytes(CARD, 3 * GIB) == 14 * GIB
+        assert sizes.usable_bytes(replace(CPU, memory_free_bytes=None), None) is None
+
+
+class Fake:
+    """A device on a clock of its own: `flops`, `bytes_s`, and a fixed cost of a graph."""
+
+    def __init__(self, flops=200e9, bytes_s=20e9, noise=(1.0,), most_bytes=math.inf):
+        self.now = 0
+        self.flops, self.bytes_s = flops, bytes_s
+        self.noise = cycle(noise)
+        self.most_bytes = most_bytes
+        self.results_right = True
+        self.fails = False
+        self.sent = []
+        self.opened = []
+        self.shapes = []
+
+    @contextmanager
+    def workload(self, test, shape):
+        if sizes.held_bytes(test, shape) > self.most_bytes:
+            raise CannotMeasureError(Skipped.MEMORY)
+        self.shapes.append(shape)
+        self.now += 100 * MS
+        yield FakeLoad(self, test, shape)
+
+    @contextmanager
+    def open(self, device, threads):
+        self.opened.append((device.name, threads))
+        if device.name == "broken":
+            raise CannotMeasureError(Skipped.FAILED)
+        yield self
+
+    def part(self, test, plan=None, share_s=4.5, memory=8 * GIB):
+        task = Task(CPU, 2, test)
+        return Repeater(
+            task, self, plan or PartsPlan(), memory, lambda: self.now, round(share_s * S)
+        ).part()
+
+    def all(self, devices, **job):
+        plan = job.pop("plan", PartsPlan(threads=2))
+        tools = Tools(lambda: self.now, self.sent.append, self.open)
+        measure_parts(PartsJob(plan, 20 * GIB, **job), devices, tools)
+        return [m for m in self.sent if not isinstance(m, PartStarted)]
+
+
+class FakeLoad:
+    def __init__(self, device, test, shape):
+        self.device, self.test = device, test
+        rate = device.flops if test is PartTest.MATMUL_F16 else device.bytes_s
+        self.ns = 5_000 if test is PartTest.SMALL_GRAPH else work_of(test, shape) / rate * S
+
+    def compute(self):
+        if self.device.fails:
+            raise CannotMeasureError(Skipped.FAILED)
+        self.device.now += round(self.ns * next(self.device.noise))
+
+    def right(self):
+        return self.device.results_right
+
+
+class TestRepeat:
+    def test_steady_values_stop_at_six_and_give_the_devices_rate(self):
+        part = Fake().part(PartTest.MATVEC_F16)
+        assert len(part.durations_ns) == 6
+        assert part.work == 512 * MIB
+        assert part_rate(part).median == pytest.approx(20e9, rel=1e-6)
+
+    def test_noise_goes_on_to_the_limit_of_repetitions(self):
+        plan = PartsPlan(max_repetitions=12)
+        part = Fake(noise=(1.0, 1.3)).part(PartTest.MATVEC_F16, plan)
+        assert len(part.durations_ns) == 12
+
+    def test_the_time_ends_it_after_one_repetition_at_least(self):
+        fake = Fake(bytes_s=0.05e9)
+        part = fake.part(PartTest.MATVEC_F16, share_s=1.0)
+        assert 1 <= len(part.durations_ns) < 6
+        assert part_rate(part).spread is None
+        assert fake.now < 4 * S
+
+    def test_a_repetition_takes_ten_milliseconds_at_least(self):
+        part = Fake(bytes_s=4.8e12).part(PartTest.MATVEC_F16, memory=140 * GIB)
+        assert part.shape[0] * part.shape[3] * 4096 * 2 >= 4 * GIB
+        assert min(part.durations_ns) >= 10 * MS
+        assert part.work % work_of(part.test, part.shape) == 0
+        graph = Fake().part(PartTest.SMALL_GRAPH)
+        assert (graph.work, graph.durations_ns[0]) == (1000, 5 * MS)
+
+    def test_what_does_not_fit_is_tried_smaller(self):
+        fake = Fake(most_bytes=300 * MIB)
+        part = fake.part(PartTest.MATVEC_F16)
+        assert sizes.held_bytes(part.test, part.shape) == 256 * MIB
+
+    def test_a_device_without_any_memory_is_skipped(self):
+        with pytest.raises(CannotMeasureError) as e:
+            Fake(most_bytes=0).part(PartTest.COPY)
+        assert e.value.why is Skipped.MEMORY
+
+    def test_a_wrong_result_is_no_measurement(self):
+        fake = Fake()
+        fake.results_right = False
+        with pytest.raises(CannotMeasureError) as e:
+            fake.part(PartTest.MATMUL_F16)
+        assert e.value.why is Skipped.WRONG
+
+    def test_a_product_grows_until_it_takes_fifty_milliseconds(self):
+        fake = Fake(flops=200e9)
+        part = fake.part(PartTest.MATMUL_F16)
+        assert part.shape == (4096, 512, 4096, 1)
+        assert min(part.durations_ns) >= 50 * MS
+
+
+class TestOrder:
+    def test_the_processor_is_measured_with_one_thread_and_with_all(self):
+        groups = tasks_of([CARD, BLAS, SOFTWARE, CPU], PartsPlan(threads=8))
+        assert [(g[0].device.name, g[0].threads, len(g)) for g in groups] == [
+            ("CUDA0", None, 8),
+            ("Vulkan0", None, 8),
+            ("CPU", 1, 3),
+            ("CPU", 8, 8),
+        ]
+        assert len(tasks_of([CPU], PartsPlan(threads=1))) == 1
+
+    def test_every_test_ends_in_a_figure(self):
+        fake = Fake()
+        done = fake.all([CPU])
+        assert [(p.test, p.threads) for p in done[:3]] == [
+            (PartTest.MATMUL_F16, 1),
+            (PartTest.MATVEC_F16, 1),
+            (PartTest.COPY, 1),
+        ]
+        assert [p.test for p in done[3:]] == list(PartTest)
+        started = [m for m in fake.sent if isinstance(m, PartStarted)]
+        assert [s.index for s in started] == list(range(11))
+        assert {s.planned for s in started} == {11}
+        assert fake.now < 30 * S
+
+    def test_a_software_device_a_thousand_times_slower_keeps_to_the_time(self):
+        fake = Fake(flops=0.4e9, bytes_s=0.2e9, noise=(1.0, 1.4))
+        done = fake.all([SOFTWARE, CPU])
+        assert all(isinstance(p, Part) for p in done)
+        assert fake.now < 60 * S
+
+    def test_a_device_that_cannot_be_opened_costs_only_itself(self):
+        done = Fake().all([replace(CARD, name="broken"), CPU])
+        assert done[:8] == [PartSkip("broken", t, None, Skipped.FAILED) for t in PartTest]
+        assert all(isinstance(p, Part) for p in done[8:])
+        assert len(done) == 19
+
+    def test_an_error_of_the_backend_is_told(self):
+        fake = Fake()
+        fake.fails = True
+        assert {p.why for p in fake.all([CARD])} == {Skipped.FAILED}
+
+    def test_without_time_nothing_is_guessed(self):
+        done = Fake().all([CARD], plan=PartsPlan(time_limit_s=0.0))
+        assert {p.why for p in done} == {Skipped.TIME}
+
+    def test_devices_that_are_done_are_left_out(self):
+        fake = Fake()
+        fake.all([CARD, CPU], without=("CUDA0",))
+        assert fake.opened == [("CPU", 1), ("CPU", 2)]
+
+
+class TestData:
+    def test_no_number_is_near_zero_and_no_half_is_denormal(self):
+        block = random_block(1)
+        assert abs(block).min() >= 2**-10
+        assert abs(block.astype(np.float16)).min() > np.finfo(np.float16).tiny
+        assert (block < 0).mean() == pytest.approx(0.5, abs=0.01)
+        assert block.std() == pytest.approx(1, abs=0.01)
+
+    def test_rounding_and_quantization_agree_and_nothing_else_does(self):
+        rng = np.random.default_rng(2)
+        expected = rng.standard_normal(256, dtype=np.float32) * 64
+        noise = rng.standard_normal(256, dtype=np.float32) * 8
+        assert agree(expected, expected + noise)
+        for wrong in (
+            np.zeros(256, np.float32),
+            np.full(256, np.nan, np.float32),
+            np.full(256, np.inf, np.float32),
+            noise,
+            -expected,
+            np.roll(expected, 1),
+        ):
+            assert not agree(expected, wrong)
+
+
+@pytest.mark.parametrize(
+    ("told", "address"),
+    [
+        ("0000:c1:00.0", "0000:c1:00.0"),
+        ("00000000:3B:00.0", "0000:3b:00.0"),
+        ("65:00.1", "0000:65:00.1"),
+        ("00010000:01:00.0", "10000:01:00.0"),
+        ("", None),
+        ("GPU-8f6d3a52-1b2c-4d5e-8f90-a1b2c3d4e5f6", None),
+        ("SN4711", None),
+    ],
+)
+def test_only_a_pci_address_is_taken_of_a_devices_id(told, address):
+    assert pci_address(told) == address
+
+
+@pytest.fixture
+def parts():
+    nothing = Conditions(None, None, None, None, None, None)
+    return Parts(
+        machine=Machine(
+            "Linux",
+            "Debian 12",
+            "x86_64",
+            Cpu("AMD EPYC", 1, 2, 1, 2),
+            23 * GIB,
+            (Accelerator("NVIDIA", "Tesla T4", 15 * GIB, False, "0000:00:1e.0", "550.54"),),
+        ),
+        engine="llama.cpp",
+        engine_version="0.5.0",
+        devices=(CARD, CPU),
+        plan=PartsPlan(threads=2),
+        parts=(
+            Part("CPU", PartTest.MATVEC_Q4_0, 2, 9437184, (400_000, 410_000), (4096, 1, 4096, 1)),
+            Part("CUDA0", PartTest.COPY, None, 16_000, (7, 8, 9), (1000,)),
+            Part("CPU", PartTest.SMALL_GRAPH, 2, 1000, (5 * MS,), (32,)),
+        ),
+        before=nothing,
+        after=replace(nothing, other_load_percent=1.5),
+        started_at="2026-03-04T05:06:07Z",
+        skipped=(PartSkip("CUDA0", PartTest.MATMUL_F16, None, Skipped.CRASHED),),
+    )
+
+
+def payload(parts):
+    return parts_payload(parts, nonce="0123456789abcdef", signed_at="2026-03-04T05:06:09Z")
+
+
+def body(parts):
+    return json.loads(payload(parts))
+
+
+class TestStatement:
+    GOLDEN_SHA256 = "31c3481f6dc6af5e65410d15394d1a507e0e997a1d65dd14d47f5c807d00a88f"
+
+    def test_read_back_it_is_the_parts_without_what_is_never_signed(self, parts):
+        again = parts_from_body(body(parts))
+        [card] = parts.machine.accelerators
+        assert again == replace(
+            parts,
+            machine=replace(
+                parts.machine, accelerators=(replace(card, pci_address=None, driver=None),)
+            ),
+            devices=tuple(
+                replace(d, memory_free_bytes=None, pci_address=None) for d in parts.devices
+            ),
+        )
+        assert payload(again) == payload(parts)
+
+    def test_the_bytes_of_version_one_never_change(self, parts):
+        assert hashlib.sha256(payload(parts)).hexdigest() == self.GOLDEN_SHA256
+
+    def test_the_schema_is_valid_and_the_payload_follows_it(self, parts):
+        schema = json.loads(resources.text("schemas/parts.v1.json"))
+        Draft202012Validator.check_schema(schema)
+        validator = Draft202012Validator(schema)
+        validator.validate(body(parts))
+        for key in schema["required"]:
+            assert not validator.is_valid({k: v for k, v in body(parts).items() if k != key})
+        for name, values in (("test", PartTest), ("why", Skipped)):
+            known = [
+                d["properties"][name]["enum"]
+                for d in schema["$defs"].values()
+                if name in d.get("properties", {}) and "enum" in d["properties"][name]
+            ]
+            assert all(k == [v.value for v in values] for k in known)
+            assert known
+
+    def test_no_address_of_a_card_is_signed(self, parts):
+        assert "1e.0" not in payload(parts).decode()
+
+    @pytest.mark.parametrize(
+        ("field", "value"),
+        [
+            ("device", "Vulkan7"), ("test", "sudoku"), ("threads", 0), ("work", 0), ("work", 10**18 + 1),
+            ("work", 9437185), ("durations_ns", []), ("durations_ns", [0]), ("durations_ns", [-1]),
+            ("durations_ns", [10**17]), ("durations_ns", [1] * 1001), ("shape", []), ("shape", [4096]),
+            ("shape", [0, 0, 0, 0]), ("shape", [2**41, 1, 1, 1]), ("shape", [1] * 5),
+            ("shape", [1, 1, 1, 1]), ("durations_ns", [1.5]), ("work", True),
+        ],
+    )  # fmt: skip
+    def test_what_others_send_is_checked_field_by_field(self, parts, field, value):
+        sent = body(parts)
+        sent["parts"][0][field] = value
+        with pytest.raises(StatementError) as e:
+            parts_from_body(sent)
+        assert e.value.code == "bad_envelope"
+
+    def test_no_part_and_a_part_told_twice_are_refused(self, parts):
+        sent = body(parts)
+        for hostile in (
+            {**sent, "parts": []},
+            {**sent, "parts": [*sent["parts"], sent["parts"][0]]},
+            {**sent, "skipped": [{"device": "CPU", "test": "copy", "why": "mood"}]},
+            {**sent, "plan": {**sent["plan"], "threads": 0}},
+            {**sent, "engine": {}},
+            {},
+        ):
+            with pytest.raises(StatementError):
+                parts_from_body(hostile)
+
+    def test_what_could_not_be_read_back_is_not_signed(self, parts):
+        for bad in (
+            replace(parts, parts=()),
+            replace(parts, engine_version="x" * 257),
+            replace(parts, plan=replace(parts.plan, target_spread=math.nan)),
+        ):
+            with pytest.raises(StatementError) as e:
+                payload(bad)
+            assert e.value.code == "cannot_sign"
+
+    def test_the_newest_that_is_kept_is_shown(self, parts, home):
+        assert newest_parts(home) == PartsKnown()
+        signer = Signer.from_seed(bytes(32))
+        for moved in (parts, replace(parts, started_at="2026-03-05T05:06:07Z")):
+            envelope = seal(signer, PARTS_TYPE, payload(moved))
+            kept = Ledger(home.ledger).keep(envelope, "2026-03-05T05:06:08Z")
+        known = newest_parts(home)
+        assert known.at == "2026-03-05T05:06:07Z"
+        assert known.key_id == signer.key_id
+        assert known.rates == rates_of(parts.parts)
+        checked = verified(home, Path(kept[:12]))
+        assert checked.run is None
+        assert checked.parts.parts == parts.parts
+
+
+class FakeWorker:
+    """Plays back messages; an error among them is raised."""
+
+    pid = None
+
+    def __init__(self, *messages):
+        self._messages = messages
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def messages(self):
+        for message in self._messages:
+            if isinstance(message, Exception):
+                raise message
+            yield message
+
+
+LISTED = Devices("llama.cpp", "1", (CARD, CPU))
+COPY = Part("CPU", PartTest.COPY, 2, 8000, (1000,), (1000,))
+ON_CARD = PartStarted("CUDA0", PartTest.COPY, None, 0, 2)
+ON_CPU = PartStarted("CPU", PartTest.COPY, 2, 1, 2)
+END = Finished(None, None, None, None)
+
+
+class TestMeasurement:
+    def take(self, *workers):
+        self.jobs, self.events = [], []
+        left = list(workers)
+
+        def start(job):
+            self.jobs.append(job)
+            return FakeWorker(*left.pop(0))
+
+        machine = Machine("Linux", "12", "x86_64", Cpu(None, None, None), None)
+        return PartsMeasurement(machine, PartsPlan(), start, self.events.append).take()
+
+    def test_what_the_worker_tells_becomes_parts_and_events(self):
+        found = self.take([LISTED, ON_CPU, COPY, END])
+        assert (found.engine, found.devices, found.parts) == ("llama.cpp", (CARD, CPU), (COPY,))
+        assert [e for e in self.events if isinstance(e, PartDone)] == [
+            PartDone(part_rate(COPY), 0.5)
+        ]
+        assert [e.test for e in self.events if isinstance(e, Progress)] == [None, "CPU copy"]
+
+    def test_a_driver_that_ends_the_process_costs_its_device_only(self):
+        crash = BenchError("worker_crashed", outcome="signal SIGABRT")
+        found = self.take([LISTED, ON_CARD, crash], [LISTED, ON_CPU, COPY, END])
+        assert found.parts == (COPY,)
+        assert found.skipped == (PartSkip("CUDA0", PartTest.COPY, None, Skipped.CRASHED),)
+        assert [job.without for job in self.jobs] == [(), ("CUDA0",)]
+        assert self.jobs[1].plan.time_limit_s <= 50
+
+    def test_devices_that_are_done_are_not_measured_twice(self):
+        crash = BenchError("worker_hung", seconds=60)
+        on_card = replace(COPY, device="CUDA0", threads=None)
+        found = self.take([LISTED, ON_CARD, on_card, ON_CPU, crash], [LISTED, END])
+        assert found.parts == (on_card,)
+        assert self.jobs[1].without == ("CPU", "CUDA0")
+
+    def test_when_every_device_crashes_the_crash_is_told(self):
+        crash = BenchError("worker_crashed", outcome="signal SIGABRT")
+        with pytest.raises(BenchError) as e:
+            self.take([LISTED, ON_CPU, crash], [LISTED, END])
+        assert e.value.code == "worker_crashed"
+
+    def test_when_nothing_could_be_measured_it_says_why(self):
+        skip = PartSkip("CPU", PartTest.COPY, 2, Skipped.MEMORY)
+        with pytest.raises(BenchError) as e:
+            self.take([LISTED, ON_CPU, skip, END])
+        assert e.value.code == "no_parts"
+        assert "CPU: memory" in str(e.value)
+
+    def test_a_stop_is_no_crash(self):
+        with pytest.raises(BenchError) as e:
+            self.take([LISTED, ON_CPU, BenchError("cancelled")])
+        assert e.value.code == "cancelled"
+
+    def test_an_engine_that_is_missing_is_told_as_such(self):
+        with pytest.raises(BenchError) as e:
+            self.take([BenchError("engine_missing", detail="x")])
+        assert e.value.code == "engine_missing"
+
+
+class TestServices:
+    @contextmanager
+    def services(self, home, **outside):
+        events = queue.SimpleQueue()
+        made = AppServices(Outside(home, SlowCalls(), "a test", {}, **outside), events.put)
+        yield made, lambda: events.get(timeout=20)
+        made.shutdown()
+
+    def test_kept_parts_are_read_off_the_callers_thread(self, home):
+        with self.services(home) as (services, event):
+            services.refresh_parts()
+            assert event() == PartsKnown()
+
+    def test_one_measurement_at_a_time(self, home):
+        turn = measuring_turn(
+            home, "a terminal", wait=False, cancelled=lambda: False, notice=lambda _: None
+        )
+        with turn, self.services(home) as (services, event):
+            services.start_parts(PartsRequest(Signing.UNSIGNED))
+            failed = event()
+            assert isinstance(failed, RunFailed)
+            assert failed.reason.code == "busy"
+            assert services.curves() == Curves()
+
+    def test_without_a_key_nothing_is_measured(self, home):
+        with self.services(home) as (services, event):
+            services.start_parts(PartsRequest(Signing.KEY_FILE, home.data / "not" / "there"))
+            assert isinstance(event(), Progress)
+            failed = event()
+            assert isinstance(failed, RunFailed)
+            assert failed.reason.code == "key_file_write"

@@ -1,0 +1,187 @@
+"""`gram power`: once, watched in a terminal and through a pipe, as text and for programs."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from desktop.cli import power
+from desktop.errors import BenchError
+from desktop.power.choose import Looked
+from desktop.power.meter import MAX_GAP_NS, Reading
+from desktop.records.energy import MeterFacts, MeterKind, Scope, Source
+from desktop.records.machine import Accelerator, Cpu, DeviceKind, Machine
+from desktop.services import power_facts
+from desktop.services.power_facts import PlaceFacts, PowerReading, power_now
+
+ROOT = Path(__file__).parents[2]
+S = 1_000_000_000
+FACTS = MeterFacts("RAPL", Source.SENSOR, MeterKind.COUNTER, Scope.PACKAGE, "Energy counters p.")
+
+
+class FakeMeter:
+    def __init__(self, facts=FACTS):
+        self.facts, self.dropped, self.max_gap_ns = facts, 0, MAX_GAP_NS
+        self.closed = False
+
+    def read(self):
+        return None
+
+    def close(self):
+        self.closed = True
+
+
+class FakeReading(PowerReading):
+    """40 W for as long as somebody waited; never starts a thread."""
+
+    def __init__(self, facts=FACTS, places=()):
+        super().__init__(FakeMeter(facts), places)
+        self.waited_s = 0.0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def now(self):
+        readings = [Reading(round(i * S / 10), 4.0 * i) for i in range(int(self.waited_s * 10) + 1)]
+        return power_now(tuple(readings), self._meter)
+
+
+class Waits:
+    """Waits in no time; Ctrl+C comes after `most` waits."""
+
+    def __init__(self, reading, most=10**9):
+        self.reading, self.most, self.asked = reading, most, []
+
+    def wait(self, timeout):
+        if len(self.asked) >= self.most:
+            return True
+        self.asked.append(timeout)
+        self.reading.waited_s += timeout
+        return False
+
+
+def test_watched_through_a_pipe_a_line_a_second_and_a_sum(capsys):
+    reading = FakeReading()
+    power._watch(reading, Waits(reading, most=3), None, as_json=False)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "sensor (RAPL), package: Energy counters p."
+    assert lines[1:4] == [f"{n}.0 s\t40.0 W\tsensor" for n in (1, 2, 3)]
+    assert lines[4] == "Mean 40.0 W, 120 J in 3.0 s, sensor (RAPL), package"
+
+
+def test_watched_for_programs_is_one_object_a_line(capsys):
+    reading = FakeReading()
+    waits = Waits(reading)
+    power._watch(reading, waits, 2.5, as_json=True)
+    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert told[0] == {"seconds": 1.0, "watts_w": pytest.approx(40), "source": "sensor"}
+    assert len(told) == 4
+    assert told[-1]["summary"]["energy_j"] == pytest.approx(100)
+    assert told[-1]["summary"]["meter"]["name"] == "RAPL"
+    assert waits.asked == [1.0, 1.0, 0.5]
+
+
+def test_watched_in_a_terminal_one_line_moves_and_the_sum_stays(capsys, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    reading = FakeReading()
+    power._watch(reading, Waits(reading, most=2), None, as_json=False)
+    out = capsys.readouterr().out
+    assert "Ctrl+C ends" in out
+    assert out.rstrip().endswith("Mean 40.0 W, 80.0 J in 2.0 s, sensor (RAPL), package")
+
+
+def test_a_meter_that_read_nothing_claims_nothing(capsys):
+    reading = FakeReading()
+    waits = Waits(reading, most=0)
+    power._watch(reading, waits, None, as_json=False)
+    assert capsys.readouterr().out.splitlines()[-1] == "Nothing could be read. Energy counters p."
+    now = power_now((), FakeMeter())
+    assert (now.watts_w, now.mean_w, now.energy_j, now.covered) == (None,) * 4
+
+
+def test_what_was_covered_in_part_is_said():
+    readings = (Reading(0, 0.0), Reading(S, 40.0), Reading(9 * S, 50.0), Reading(10 * S, 90.0))
+    now = power_now(readings, FakeMeter())
+    assert (now.mean_w, now.covered) == (pytest.approx(40), pytest.approx(0.2))
+    assert "(read in 20 % of it)" in power.summary(now)
+
+
+def test_now_is_the_last_second_and_a_single_momentary_reading_is_told():
+    slow_start = (Reading(0, watts_w=10.0), Reading(S, watts_w=10.0), Reading(2 * S, watts_w=30.0))
+    assert power_now(slow_start, FakeMeter()).watts_w == pytest.approx(20)
+    one = power_now((Reading(5, watts_w=12.0),), FakeMeter())
+    assert (one.watts_w, one.mean_w, one.energy_j) == (12.0, None, None)
+
+
+def test_once_as_text_and_for_programs(capsys, home):
+    places = (PlaceFacts("RAPL", "used", "here"), PlaceFacts("battery", "not readable", "none"))
+
+    def opened(_paths):
+        reading = FakeReading(places=places)
+        reading.waited_s = 1.0
+        return reading
+
+    assert power.run(watch=False, as_json=True, seconds=0.001, opened=opened) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["now"]["mean_w"] == pytest.approx(40)
+    assert [p["state"] for p in told["places"]] == ["used", "not readable"]
+    assert power.run(watch=False, as_json=False, seconds=0.001, opened=opened) == 0
+    out = capsys.readouterr().out
+    assert "Power now" in out
+    assert "40.0 W" in out
+    assert "not readable" in out
+
+
+def test_the_first_meter_is_used_and_the_others_are_closed():
+    first, second = FakeMeter(), FakeMeter(MeterFacts("b", *[None] * 3, "its detail"))
+    looked = (Looked("A", "why"), Looked("B", first), Looked("C", second))
+    places, meter = power_facts._sorted_out(looked)
+    assert [p.state for p in places] == ["not readable", "used", "readable"]
+    assert [p.detail for p in places] == ["why", "Energy counters p.", "its detail"]
+    assert (meter, first.closed, second.closed) == (first, False, True)
+
+
+def test_without_an_engine_the_systems_cards_stand_in(monkeypatch, home):
+    card = Accelerator("AMD", "Radeon 890M", 5, True, "0000:65:00.0")
+    machine = Machine("Linux", "1", "x86_64", Cpu("x", 2, 4), None, (card,))
+    asked = []
+
+    def missing(_paths):
+        raise BenchError("engine_missing", detail="x")
+
+    monkeypatch.setattr(power_facts, "detect", lambda: machine)
+    monkeypatch.setattr(power_facts, "engine_devices", missing)
+    monkeypatch.setattr(
+        power_facts, "look_around", lambda m, d: asked.append((m, d)) or (Looked("A", FakeMeter()),)
+    )
+    power_facts.open_reading(home)
+    ((_, (device,)),) = asked
+    assert (device.kind, device.pci_address) == (DeviceKind.IGPU, "0000:65:00.0")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl+C is sent otherwise there")
+def test_ctrl_c_ends_watching_with_status_0_and_the_sum(home):
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "desktop", "power", "--watch"]
+    options = {"env": environment, "text": True, "cwd": home.data}
+    watched = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
+    try:
+        lines = [watched.stdout.readline() for _ in range(2)]
+        watched.send_signal(signal.SIGINT)
+        out, err = watched.communicate(timeout=60)
+    finally:
+        watched.kill()
+        watched.wait()
+    assert watched.returncode == 0, err
+    assert "W\t" in lines[1]
+    last = out.splitlines()[-1]
+    assert last.startswith("Mean ")
+    assert err == ""

@@ -1,0 +1,204 @@
+"""Settings: kept whole, checked, and a broken file is told of and never lost."""
+
+import errno
+import json
+import os
+import stat
+from dataclasses import fields
+
+import pytest
+
+from desktop.cli import main
+from desktop.errors import GramError
+from desktop.rules.carbon import GRIDS, US_STATES, read_tables
+from desktop.settings import KEYS, Settings, change_setting, read_settings
+
+
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "settings.toml"
+
+
+def test_without_a_file_all_are_defaults_and_none_is_made(file):
+    assert read_settings(file) == (Settings(), ())
+    assert not file.exists()
+
+
+def test_what_is_set_is_read_back(file):
+    for name, value in (
+        ("place", "us-ca"),
+        ("rented", "Yes"),
+        ("hourly_rate_usd", "0.50"),
+        ("tariff_usd_kwh", "0"),
+        ("hardware_price_usd", "1600"),
+    ):
+        change_setting(file, name, value)
+    assert read_settings(file).settings == Settings("US-CA", True, 0.5, 0.0, 1600.0)
+    assert 'place = "US-CA"' in file.read_text()
+
+
+def test_unset(file):
+    change_setting(file, "place", "NL")
+    assert change_setting(file, "place", None).settings == Settings()
+    assert change_setting(file, "place", None).settings == Settings()
+
+
+def test_only_the_owner_can_read_it(file):
+    change_setting(file, "place", "NL")
+    if os.name == "posix":
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("place", "Netherlands"),
+        ("place", "ZZ"),
+        ("place", "EU"),
+        ("place", "US-ZZ"),
+        ("place", "NL-NH"),
+        ("place", "US-"),
+        ("place", "-"),
+        ("place", ""),
+        ("rented", "maybe"),
+        ("rented", "1"),
+        ("hourly_rate_usd", "-5"),
+        ("hourly_rate_usd", "0,50"),
+        ("hourly_rate_usd", "nan"),
+        ("hourly_rate_usd", "inf"),
+        ("hourly_rate_usd", "10001"),
+        ("tariff_usd_kwh", "30"),
+        ("hardware_price_usd", "$1600"),
+        ("hardware_price_usd", "1e400"),
+    ],
+)
+def test_a_wrong_value_is_refused_with_what_is_allowed(file, name, value):
+    change_setting(file, "place", "NL")
+    before = file.read_bytes()
+    with pytest.raises(GramError) as caught:
+        change_setting(file, name, value)
+    assert caught.value.code == "setting_bad"
+    assert KEYS[name].allowed in caught.value.reason.advice()
+    assert file.read_bytes() == before
+
+
+def test_an_unknown_setting_is_refused_with_those_there_are(file):
+    with pytest.raises(GramError) as caught:
+        change_setting(file, "colour", "red")
+    assert caught.value.code == "setting_unknown"
+    assert "place, rented, hourly_rate_usd" in caught.value.reason.advice()
+
+
+@pytest.mark.parametrize("broken", [b"place = NL", b"\xff\xfe", b"[" * 100_000, b"a = 1\na = 2"])
+def test_a_broken_file_is_set_aside_and_told_of(file, broken):
+    file.write_bytes(broken)
+    loaded = read_settings(file)
+    assert loaded.settings == Settings()
+    (told,) = loaded.told
+    assert told.code == "settings_broken"
+    assert "settings.broken-1.toml" in told.text()
+    assert not file.exists()
+    assert (file.parent / "settings.broken-1.toml").read_bytes() == broken
+
+
+def test_a_second_broken_file_does_not_replace_the_first(file):
+    file.write_text("one")
+    read_settings(file)
+    file.write_text("two")
+    change = change_setting(file, "place", "NL")
+    assert change.settings.place == "NL"
+    assert change.told[0].code == "settings_broken"
+    assert (file.parent / "settings.broken-1.toml").read_text() == "one"
+    assert (file.parent / "settings.broken-2.toml").read_text() == "two"
+
+
+def test_one_wrong_value_in_the_file_costs_only_itself(file):
+    file.write_text('place = "Atlantis"\nrented = 1\ntariff_usd_kwh = true\nhourly_rate_usd = 2\n')
+    loaded = read_settings(file)
+    assert loaded.settings == Settings(hourly_rate_usd=2.0)
+    assert [r.params["name"] for r in loaded.told] == ["place", "rented", "tariff_usd_kwh"]
+    assert file.exists()
+
+
+def test_keys_of_a_newer_gram_survive(file):
+    file.write_text('language = "nl"\n[window]\nwidth = 900\n')
+    change_setting(file, "place", "NL")
+    change_setting(file, "place", None)
+    assert 'language = "nl"' in file.read_text()
+    assert "width = 900" in file.read_text()
+
+
+def test_a_file_that_cannot_be_read_is_told_of_and_never_overwritten(file):
+    file.mkdir()
+    (told,) = read_settings(file).told
+    assert told.code == "settings_unreadable"
+    with pytest.raises(GramError) as caught:
+        change_setting(file, "place", "NL")
+    assert caught.value.code == "settings_write"
+    assert file.is_dir()
+
+
+def test_a_full_disk_leaves_the_old_file_and_nothing_beside_it(file, monkeypatch):
+    change_setting(file, "place", "NL")
+
+    def full(_descriptor):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(GramError, match="No space left"):
+        change_setting(file, "place", "DE")
+    assert [f.name for f in file.parent.iterdir()] == ["settings.toml"]
+    assert read_settings(file).settings.place == "NL"
+
+
+def test_every_field_has_a_key():
+    assert [f.name for f in fields(Settings)] == list(KEYS)
+
+
+def test_every_place_of_the_carbon_tables_can_be_set():
+    from desktop import resources
+
+    tables = read_tables(resources.text(GRIDS), resources.text(US_STATES))
+    for code in tables.grids.keys() - {"WORLD", "EU"}:
+        assert KEYS["place"].checked(code.lower()) == code
+    for code in tables.us_states:
+        assert KEYS["place"].checked(f"US-{code}") == f"US-{code}"
+
+
+def test_the_door_lists_sets_shows_and_unsets(home, capsys):
+    assert main(["settings"]) == 0
+    assert "place               —           where the machine stands" in capsys.readouterr().out
+    assert main(["settings", "place", "nl"]) == 0
+    assert main(["settings", "tariff_usd_kwh", "0.3"]) == 0
+    capsys.readouterr()
+    assert main(["settings", "place"]) == 0
+    assert capsys.readouterr().out.split()[:2] == ["place", "NL"]
+    assert main(["settings", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {
+        "place": "NL",
+        "rented": False,
+        "hourly_rate_usd": None,
+        "tariff_usd_kwh": 0.3,
+        "hardware_price_usd": None,
+    }
+    assert main(["settings", "place", "--unset", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"place": None}
+
+
+def test_the_door_says_what_is_allowed(home, capsys):
+    assert main(["settings", "hourly_rate_usd", "-5"]) == 1
+    said = capsys.readouterr().err
+    assert "hourly_rate_usd cannot be -5." in said
+    assert "from 0 to 10000" in said
+    assert main(["settings", "colour"]) == 1
+    assert "The settings are: place," in capsys.readouterr().err
+    assert main(["settings", "--unset"]) == 2
+    assert main(["settings", "place", "NL", "--unset"]) == 2
+
+
+def test_the_door_tells_of_a_broken_file_and_goes_on(home, capsys):
+    home.settings.write_text("place = NL")
+    assert main(["settings", "place", "--json"]) == 0
+    told = capsys.readouterr()
+    assert json.loads(told.out) == {"place": None}
+    assert "set aside as settings.broken-1.toml" in told.err
