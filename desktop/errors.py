@@ -120,6 +120,16 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
             "No part of this machine could be measured ({detail}).",
             "Close other programs and try again; the log has the engine's words.",
         ),
+        "processor_instead": Sentence(
+            "The engine put {name} on the processor, although {card} is there: the figures would "
+            "not be the card's, so they are not measured.",
+            "Close what holds the card's memory and check its driver (`gram doctor`), or measure "
+            "the processor on purpose: `gram bench --gpu-layers 0`.",
+        ),
+        "no_such_device": Sentence(
+            "The engine lists no card called {name}.",
+            "It lists: {there} (`gram machine` shows them).",
+        ),
         "decode_failed": Sentence(
             "The engine failed while measuring {name} (code {status}).",
             "Try again; the log has the engine's words.",

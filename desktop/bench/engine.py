@@ -58,10 +58,20 @@ class Engine:
         name = Path(path).name
         params = self.api.llama_model_default_params()
         params.n_gpu_layers = plan.gpu_layers
+        chosen = self._chosen(plan.devices)
+        if chosen is not None:
+            params.devices = c.cast(chosen, c.c_void_p)
         handle = self.api.llama_model_load_from_file(_c_path(path), params)
         if not handle:
             raise self.log.failure("load_failed", name)
         return Model(self, handle, name, plan)
+
+    def _chosen(self, names: tuple[str, ...]) -> Any:
+        """The devices of those names as a list that ends in NULL; None for the engine's choice."""
+        if not names:
+            return None
+        handles = {device.name: handle for device, handle in self.ggml.listed()}
+        return (c.c_void_p * (len(names) + 1))(*(handles[name] for name in names), None)
 
 
 @dataclass(slots=True)

@@ -94,6 +94,17 @@ class EngineLog:
         return "+".join(sorted(names)) or "CPU"
 
     @property
+    def devices(self) -> tuple[str, ...]:
+        """The devices that hold weights, by the engine's names: `CUDA0`, `CUDA1`.
+
+        `CPU_Mapped` is the processor's; `CUDA_Host` is the system's memory, pinned for a card.
+        """
+        names = dict.fromkeys(where.partition("_")[0] for where in self._weights)
+        held = [name for name in names if name == "CPU" or name[-1:].isdigit()]
+        cards = [name for name in held if name != "CPU"]
+        return tuple(cards if self._all_offloaded and cards else held)
+
+    @property
     def kv_cache_bytes(self) -> int | None:
         """The largest KV (or recurrent) cache of any context, summed over devices."""
         return self._most.get("kv") or None

@@ -22,6 +22,7 @@ from desktop.bench.wire import (
     object_of,
     take,
     text_or_none,
+    texts,
 )
 from desktop.errors import BenchError
 from desktop.records.events import Devices, Steps
@@ -52,6 +53,8 @@ class Loaded:
     backend: str
     """The backends whose buffers hold weights, `CPU` or `CUDA`; joined by `+`."""
     weights_bytes: int | None
+    devices: tuple[str, ...] = ()
+    """The devices that hold layers, by the engine's names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +122,12 @@ def decode_job(line: bytes) -> AnyJob:
     if body["kind"] == PartsJob.__name__:
         return parts_protocol.parts_job(body)
     plan = dict(object_of(body["plan"]))
-    tests = plan.pop("tests")
-    if not isinstance(tests, list):
-        raise TypeError("tests")
+    tests = tuple(SpeedTest(**t) for t in take(plan, "tests", list))
+    devices = texts(plan, "devices")
+    rest = {key: value for key, value in plan.items() if key not in {"tests", "devices"}}
     return Job(
         take(body, "path", str),
-        Plan(tests=tuple(SpeedTest(**t) for t in tests), **plan),  # type: ignore[arg-type]
+        Plan(tests=tests, devices=devices, **rest),  # type: ignore[arg-type]
     )
 
 
@@ -146,7 +149,11 @@ def _devices(body: Json) -> Devices:
 
 
 def _loaded(body: Json) -> Loaded:
-    return Loaded(take(body, "backend", str), count_or_none(body, "weights_bytes"))
+    return Loaded(
+        take(body, "backend", str),
+        count_or_none(body, "weights_bytes"),
+        texts(body, "devices"),
+    )
 
 
 def _started(body: Json) -> RepetitionStarted:

@@ -58,3 +58,11 @@ def counts(body: Json, key: str) -> tuple[int, ...]:
     if not all(isinstance(v, int) and not isinstance(v, bool) and v >= 0 for v in values):
         raise TypeError(key)
     return tuple(values)
+
+
+def texts(body: Json, key: str) -> tuple[str, ...]:
+    """A list of texts. Raises as `take`."""
+    values = take(body, key, list)
+    if not all(isinstance(v, str) for v in values):
+        raise TypeError(key)
+    return tuple(values)

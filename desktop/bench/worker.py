@@ -80,7 +80,7 @@ def run(job: AnyJob, send: Send, loaded: Callable[[], None]) -> None:
 def measure(job: Job, engine: Engine, send: Send) -> None:
     """Load the build and run every test of the plan."""
     with engine.load(job.path, job.plan) as model:
-        send(Loaded(engine.log.backend, engine.log.weights_bytes))
+        send(Loaded(engine.log.backend, engine.log.weights_bytes, engine.log.devices))
         without_collections()
         for test in job.plan.tests:
             run_test(test, job.plan, model.context(test), Tools(clock.now_ns, send))

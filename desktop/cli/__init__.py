@@ -104,6 +104,14 @@ def show_power(*, watch: bool, seconds: float | None, as_json: bool) -> None:
     help="Layers to put on the graphics card; -1, the default, puts all there.",
 )
 @click.option(
+    "--device",
+    "devices",
+    multiple=True,
+    metavar="NAME",
+    help="Use only this card, by the engine's name (`gram machine` shows it, as CUDA0). Can be "
+    "given several times. Default: the engine's choice.",
+)
+@click.option(
     "--repetitions",
     # a statement holds at most 2,000 repetitions of all tests together
     type=click.IntRange(1, 500),

@@ -35,6 +35,7 @@ class Options(TypedDict):
     wait: bool
     threads: int | None
     gpu_layers: int
+    devices: tuple[str, ...]
     repetitions: int | None
     tests: tuple[SpeedTest, ...] | None
 
@@ -67,6 +68,7 @@ def _request(options: Options) -> RunRequest:
         key_file=options["key_file"],
         threads=options["threads"],
         gpu_layers=options["gpu_layers"],
+        devices=options["devices"],
         repetitions=options["repetitions"],
         tests=options["tests"] or (PP512, TG128),
         wait=options["wait"],

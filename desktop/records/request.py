@@ -32,6 +32,8 @@ class RunRequest:
     threads: int | None = None
     """None: the number of physical cores."""
     gpu_layers: int = -1
+    devices: tuple[str, ...] = ()
+    """The cards to use, by the engine's names; empty leaves the choice to the engine."""
     repetitions: int | None = None
     """Exactly so many timed repetitions a test; None: until the spread is reached."""
     tests: tuple[SpeedTest, ...] = (PP512, TG128)

@@ -56,6 +56,8 @@ class Plan:
     n_ubatch: int = 512
     gpu_layers: int = -1
     """Layers on the card; -1 is all."""
+    devices: tuple[str, ...] = ()
+    """The cards to use, by the engine's names (`CUDA0`); empty leaves the choice to the engine."""
     poll: int = 50
     warmups: int = 1
     min_repetitions: int = 6
@@ -105,6 +107,7 @@ class EngineFacts:
     backend: str
     """The backend whose devices held the layers, as loaded, not as asked for."""
     devices: tuple[Device, ...]
+    """Those that held weights, of all that the engine lists."""
     threads: int
     flash_attention: str | None
     """`enabled` or `disabled`, as the engine decided; None when it did not say."""

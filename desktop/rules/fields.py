@@ -111,6 +111,10 @@ class Fields:
         """A list of texts; what is no text is left out."""
         return tuple(v for v in self._list(name) if isinstance(v, str))
 
+    def texts_or_empty(self, name: str) -> tuple[str, ...]:
+        """As `texts`; empty when the list is missing."""
+        return self.texts(name) if name in self.values else ()
+
     def bad(self, name: str, what: str) -> StatementError:
         """The error that a field deserves."""
         detail = f"{self.where}{name} {what}"

@@ -15,14 +15,15 @@ def kind_label(machine: Machine) -> str:
     discrete card. Different cards are joined by `+`, in the order in which they were found. What
     the engine says of the cards changes nothing. Apple's machines are called by their chip.
     """  # noqa: RUF002
-    cards = _counted(machine.accelerators)
+    cards = counted_cards(machine.accelerators)
     if not cards or _is_apples(machine):
         return _without_cards(machine)
     counts = Counter(" ".join(card.name.split()) for card in cards)
     return " + ".join(name if n == 1 else f"{n}× {name}" for name, n in counts.items())  # noqa: RUF001
 
 
-def _counted(cards: tuple[Accelerator, ...]) -> tuple[Accelerator, ...]:
+def counted_cards(cards: tuple[Accelerator, ...]) -> tuple[Accelerator, ...]:
+    """The discrete cards; where there are none, the integrated ones."""
     discrete = tuple(card for card in cards if not card.integrated)
     return discrete or cards
 

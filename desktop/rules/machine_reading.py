@@ -7,7 +7,9 @@ from desktop.records.machine import (
     Device,
     DeviceKind,
     Machine,
+    MemoryModules,
     PowerSupply,
+    Thermal,
 )
 from desktop.rules.fields import MAX_INTEGER, Fields
 from desktop.rules.machine_writing import GIB
@@ -27,6 +29,7 @@ def machine_from(machine: Fields) -> Machine:
         ram_bytes=bytes_from(machine, "ram_gib"),
         accelerators=tuple(_accelerator(a) for a in machine.items("accelerators")),
         virtual=machine.text_or_none("virtual"),
+        modules=_modules(machine.inner("modules")) if "modules" in machine.values else None,
     )
 
 
@@ -37,6 +40,16 @@ def _cpu(cpu: Fields) -> Cpu:
         logical_cores=cpu.integer_or_none("logical_cores", 1),
         sockets=cpu.integer_or_none("sockets", 1),
         usable_cpus=cpu.integer_or_none("usable_cpus", 1),
+        instruction_sets=cpu.texts_or_empty("instruction_sets"),
+    )
+
+
+def _modules(modules: Fields) -> MemoryModules:
+    return MemoryModules(
+        kind=modules.text_or_none("kind"),
+        speed_mt_s=modules.integer_or_none("speed_mt_s", 1),
+        channels=modules.integer_or_none("channels", 1),
+        modules=modules.integer_or_none("modules", 1),
     )
 
 
@@ -46,6 +59,8 @@ def _accelerator(card: Fields) -> Accelerator:
         name=card.text("name"),
         memory_bytes=bytes_from(card, "memory_gib"),
         integrated=card.flag("integrated"),
+        gpu_cores=card.integer_or_none("gpu_cores", 1),
+        external="external" in card.values and card.flag("external"),
     )
 
 
@@ -63,6 +78,8 @@ def device_from(device: Fields) -> Device:
 def conditions_from(conditions: Fields) -> Conditions:
     """What is missing is None."""
     supply = conditions.text_or_none("power_supply")
+    thermal = conditions.text_or_none("thermal")
+    display = "display_attached" in conditions.values
     return Conditions(
         power_supply=conditions.member("power_supply", PowerSupply) if supply else None,
         battery_percent=conditions.number_or_none("battery_percent"),
@@ -70,6 +87,8 @@ def conditions_from(conditions: Fields) -> Conditions:
         temperature_c=conditions.number_or_none("temperature_c", None),
         other_load_percent=conditions.number_or_none("other_load_percent"),
         memory_available_bytes=conditions.integer_or_none("memory_available_bytes"),
+        thermal=conditions.member("thermal", Thermal) if thermal else None,
+        display_attached=conditions.flag("display_attached") if display else None,
     )
 
 

@@ -4,7 +4,7 @@ Only what is written out here is ever signed. No PCI address, driver or virtual 
 the list.
 """
 
-from desktop.records.machine import Accelerator, Conditions, Cpu, Device, Machine
+from desktop.records.machine import Accelerator, Conditions, Cpu, Device, Machine, MemoryModules
 from desktop.rules.signed_text import clean
 
 GIB = 2**30
@@ -21,6 +21,7 @@ def machine_fields(machine: Machine) -> Fields:
         ram_gib=gib_or_none(machine.ram_bytes),
         accelerators=[_accelerator(a) for a in machine.accelerators],
         virtual=clean_or_none(machine.virtual),
+        modules=_modules(machine.modules) if machine.modules else None,
     )
 
 
@@ -31,6 +32,16 @@ def _cpu(cpu: Cpu) -> Fields:
         logical_cores=cpu.logical_cores,
         sockets=cpu.sockets,
         usable_cpus=cpu.usable_cpus,
+        instruction_sets=[clean(name) for name in cpu.instruction_sets] or None,
+    )
+
+
+def _modules(modules: MemoryModules) -> Fields:
+    return known(
+        kind=clean_or_none(modules.kind),
+        speed_mt_s=modules.speed_mt_s,
+        channels=modules.channels,
+        modules=modules.modules,
     )
 
 
@@ -40,6 +51,8 @@ def _accelerator(card: Accelerator) -> Fields:
         name=clean(card.name),
         memory_gib=gib_or_none(card.memory_bytes),
         integrated=card.integrated,
+        gpu_cores=card.gpu_cores,
+        external=card.external or None,
     )
 
 
@@ -56,7 +69,7 @@ def device_fields(device: Device) -> Fields:
 
 def conditions_fields(conditions: Conditions) -> Fields:
     """What is signed of the conditions."""
-    supply = conditions.power_supply
+    supply, thermal = conditions.power_supply, conditions.thermal
     return known(
         power_supply=supply.value if supply is not None else None,
         battery_percent=conditions.battery_percent,
@@ -64,6 +77,8 @@ def conditions_fields(conditions: Conditions) -> Fields:
         temperature_c=conditions.temperature_c,
         other_load_percent=conditions.other_load_percent,
         memory_available_bytes=conditions.memory_available_bytes,
+        thermal=thermal.value if thermal is not None else None,
+        display_attached=conditions.display_attached,
     )
 
 

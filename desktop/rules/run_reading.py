@@ -99,6 +99,7 @@ def _plan(plan: Fields) -> Plan:
         n_batch=plan.integer("n_batch", 1),
         n_ubatch=plan.integer("n_ubatch", 1),
         gpu_layers=plan.integer("gpu_layers", -1),
+        devices=plan.texts_or_empty("devices"),
         poll=plan.integer("poll"),
         warmups=plan.integer("warmups"),
         min_repetitions=plan.integer("min_repetitions"),

@@ -71,6 +71,7 @@ def _plan(plan: Plan) -> Fields:
         n_batch=plan.n_batch,
         n_ubatch=plan.n_ubatch,
         gpu_layers=plan.gpu_layers,
+        devices=[clean(name) for name in plan.devices] or None,
         poll=plan.poll,
         warmups=plan.warmups,
         min_repetitions=plan.min_repetitions,

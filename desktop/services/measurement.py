@@ -3,10 +3,12 @@
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from desktop import clock
 from desktop.bench.process import WorkerProcess
 from desktop.bench.protocol import Finished, Loaded, Message, RepetitionStarted
+from desktop.errors import BenchError
 from desktop.machine.conditions import read_conditions
 from desktop.machine.load import LoadWindow
 from desktop.records.build import Build
@@ -19,13 +21,15 @@ from desktop.records.events import (
     RunEvent,
     Steps,
 )
-from desktop.records.machine import Conditions, Machine
+from desktop.records.machine import Conditions, Device, Machine
 from desktop.records.run import EngineFacts, MemoryHeld, Plan, Repetition, Run
 from desktop.rules.notes import notes_of
 from desktop.rules.rates import rate_of
 from desktop.services.curves import LiveCurves
 from desktop.services.power_watch import PowerWatch
 from desktop.services.progress import ProgressGuess
+
+_PROCESSOR: Final = "CPU"
 
 
 @dataclass(slots=True)
@@ -39,6 +43,8 @@ class Measurement:
     power: PowerWatch
     curves: LiveCurves
     post: Callable[[RunEvent], None]
+    cards: tuple[Device, ...] = ()
+    """The cards that are to hold layers."""
     _repetitions: list[Repetition] = field(default_factory=list)
     _devices: Devices | None = None
     _loaded: Loaded | None = None
@@ -68,6 +74,7 @@ class Measurement:
                 self.post(message)
             case Loaded():
                 self._loaded = message
+                self._refuse_processor(message)
             case Steps():
                 self.curves.add_steps(message)
                 self.post(message)
@@ -77,6 +84,19 @@ class Measurement:
                 self._finished = message
             case RepetitionStarted():
                 pass
+
+    def _refuse_processor(self, loaded: Loaded) -> None:
+        """A build that was to lie on a card and does not is another measurement.
+
+        Told as soon as it is loaded: nobody should wait for a figure that will not be kept.
+
+        Raises:
+            BenchError: `processor_instead`.
+        """
+        if self.cards and loaded.backend == _PROCESSOR:
+            raise BenchError(
+                "processor_instead", name=self.build.name, card=self.cards[0].description
+            )
 
     def _repetition(self, done: Repetition, guess: ProgressGuess) -> None:
         self._repetitions.append(done)
@@ -114,11 +134,17 @@ class Measurement:
             name=devices.engine if devices else "unknown",
             version=devices.version if devices else "unknown",
             backend=loaded.backend if loaded else "unknown",
-            devices=devices.devices if devices else (),
+            devices=self._used(),
             threads=self.plan.threads,
             flash_attention=finished.flash_attention if finished else None,
             gpu_layers=self.plan.gpu_layers,
         )
+
+    def _used(self) -> tuple[Device, ...]:
+        """The devices that held layers; where the engine named none, all that it lists."""
+        listed = self._devices.devices if self._devices else ()
+        names = self._loaded.devices if self._loaded else ()
+        return tuple(d for d in listed if d.name in names) or listed
 
     def _memory(self) -> MemoryHeld:
         loaded, finished = self._loaded, self._finished

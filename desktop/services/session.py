@@ -136,14 +136,20 @@ class Session:
             self._attempt.made(worker)
             with worker:
                 return Measurement(
-                    local.build, machine, plan, worker, power, self.curves, self._post
+                    local.build, machine, plan, worker, power, self.curves, self._post, cards
                 ).take()
 
     def _cards(self, plan: Plan) -> tuple[Device, ...]:
-        """The cards that will hold layers."""
+        """The cards that will hold layers.
+
+        Raises:
+            BenchError: `no_such_device` when a card was asked for that the engine does not list.
+        """
         if plan.gpu_layers == 0:
             return ()
         listed = engine_devices(self.outside.paths, self._attempt.made).devices
+        if plan.devices:
+            return chosen_cards(listed, plan.devices)
         return tuple(d for d in listed if d.kind in _CARDS)
 
     def _plan(self) -> Plan:
@@ -152,6 +158,20 @@ class Session:
             tests=request.tests,
             threads=request.threads or usable_cores(),
             gpu_layers=request.gpu_layers,
+            devices=request.devices,
         )
         n = request.repetitions
         return plan if n is None else replace(plan, min_repetitions=n, max_repetitions=n)
+
+
+def chosen_cards(listed: tuple[Device, ...], names: tuple[str, ...]) -> tuple[Device, ...]:
+    """The devices of those names, in the order of the list.
+
+    Raises:
+        BenchError: `no_such_device`, naming those that there are.
+    """
+    cards = {d.name: d for d in listed if d.kind is not DeviceKind.CPU}
+    unknown = next((name for name in names if name not in cards), None)
+    if unknown is not None:
+        raise BenchError("no_such_device", name=unknown, there=", ".join(cards) or "none")
+    return tuple(card for name, card in cards.items() if name in names)

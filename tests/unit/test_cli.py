@@ -120,6 +120,14 @@ def test_the_first_command_on_a_bare_server_ends_in_a_signed_result(gram, home):
 
 
 @pytest.mark.engine
+def test_a_card_that_is_not_there_is_named_with_those_that_are(gram):
+    done = gram("bench", "--unsigned", "--device", "CUDA9", *SHORT)
+    assert done.returncode == 1
+    assert "no card called CUDA9" in done.stderr
+    assert "It lists: none" in done.stderr
+
+
+@pytest.mark.engine
 def test_unsigned_is_shown_and_not_kept(gram):
     done = gram("bench", "--unsigned", *SHORT)
     assert done.returncode == 0, done.stderr

@@ -28,6 +28,28 @@ def test_buffers_are_summed_over_devices_and_the_largest_context_counts():
     assert log.flash_attention == "enabled"
 
 
+@pytest.mark.parametrize(
+    ("buffers", "offloaded", "devices"),
+    [
+        ((), False, ()),
+        (("CPU_Mapped",), False, ("CPU",)),
+        # A31: both cards are named, and only those
+        (("CPU_Mapped", "CUDA0", "CUDA1"), True, ("CUDA0", "CUDA1")),
+        (("CPU_Mapped", "CUDA_Host", "CUDA0"), False, ("CPU", "CUDA0")),
+        # A30: the integrated card beside two others held nothing
+        (("ROCm0", "ROCm0", "CPU"), True, ("ROCm0",)),
+        (("MTL0_Mapped", "CPU_Mapped"), True, ("MTL0",)),
+    ],
+)
+def test_the_devices_that_held_weights_are_named(buffers, offloaded, devices):
+    log = EngineLog()
+    for name in buffers:
+        log.take(INFO, b"load_tensors: %s model buffer size = 10.00 MiB" % name.encode())
+    if offloaded:
+        log.take(INFO, b"load_tensors: offloaded 31/31 layers to GPU\n")
+    assert log.devices == devices
+
+
 def test_caches_of_one_context_add_up_and_the_largest_context_counts():
     log = EngineLog()
     sliding = (

@@ -25,7 +25,7 @@ MESSAGES = [
             Device("CUDA0", "Tesla T4", DeviceKind.GPU, "CUDA", 5, 4, "0000:00:1e.0"),
         ),
     ),
-    Loaded("CPU", 5),
+    Loaded("CPU", 5, ("CPU",)),
     RepetitionStarted("pp512", True, 0, 1),
     Steps("tg128", False, (1, 2), 1),
     Repetition("tg128", False, 1, 3, 2, (1, 1)),
@@ -46,7 +46,8 @@ def test_what_is_sent_arrives(message):
 
 
 def test_a_job_arrives_with_any_path():
-    job = Job("/home/mit Leerzeichen/модель 模型 \udcff.gguf", Plan(threads=3, tests=(PP512,)))
+    plan = Plan(threads=3, tests=(PP512,), devices=("CUDA0", "CUDA1"))
+    job = Job("/home/mit Leerzeichen/модель 模型 \udcff.gguf", plan)
     assert protocol.decode_job(protocol.encode(job)) == job
 
 

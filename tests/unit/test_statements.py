@@ -21,7 +21,9 @@ from desktop.records.machine import (
     Device,
     DeviceKind,
     Machine,
+    MemoryModules,
     PowerSupply,
+    Thermal,
 )
 from desktop.records.run import EngineFacts, MemoryHeld, Note, Plan, Rate, Repetition, Run
 from desktop.records.statement import Statement
@@ -146,6 +148,30 @@ def test_it_is_canonical_and_survives_signing(run):
     sealed = seal(Signer.from_seed(bytes(32)), RUN_TYPE, text)
     statement = verify(from_json(to_json(sealed), "f"))
     assert run_from_body(statement.body) == run_from_body(body(run))
+
+
+def told_more(run):
+    """The same run on a machine that tells all that it can, on cards that were chosen."""
+    modules = MemoryModules("LPDDR5X", 7500, 8, 4)
+    cpu = replace(run.machine.cpu, instruction_sets=("avx2", "avx512f"))
+    cards = (
+        Accelerator("Apple", "Apple M4 Max", 96 * GIB, True, gpu_cores=40),
+        Accelerator("NVIDIA", "NVIDIA GeForce RTX 3080", 10 * GIB, False, external=True),
+    )
+    state = replace(run.before, thermal=Thermal.THROTTLED, display_attached=False)
+    machine = replace(run.machine, cpu=cpu, accelerators=cards, modules=modules)
+    return replace(
+        run, machine=machine, plan=replace(run.plan, devices=("CUDA0", "CUDA1")), before=state
+    )
+
+
+def test_all_that_a_machine_tells_comes_back(run):
+    more = told_more(run)
+    Draft202012Validator(SCHEMA).validate(body(more))
+    again = run_from_body(body(more))
+    assert again.machine == replace(more.machine, ram_bytes=31 * GIB)
+    assert again.plan == more.plan
+    assert again.before == more.before
 
 
 GOLDEN_SHA256 = "7ecd77174f59e3d58245001ba0f627ceb20b9cabc2f0940469cc864dcf9720ba"

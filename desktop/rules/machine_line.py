@@ -1,0 +1,48 @@
+"""A machine in one line: `Linux · 2× Tesla T4 15 GB each · 4 CPUs · 31 GB RAM`."""  # noqa: RUF002
+
+from collections import Counter
+
+from desktop.records.machine import Accelerator, Machine
+from desktop.rules.kind import counted_cards
+
+_GIB = 2**30
+_UNKNOWN = {"", "unknown"}
+
+
+def machine_line(machine: Machine) -> str:
+    """System, cards with their memory or `no GPU`, CPUs, RAM; what was not told is left out.
+
+    Memory is in whole GiB, written GB as on a card's box. A card inside the processor has no memory
+    beside its name: what it uses is the RAM that the line ends with.
+    """
+    cpus = machine.cpu.usable_cpus or machine.cpu.logical_cores
+    parts = (
+        None if machine.os.lower() in _UNKNOWN else machine.os,
+        _cards(counted_cards(machine.accelerators)),
+        None if cpus is None else f"{cpus} CPU{'' if cpus == 1 else 's'}",
+        None if machine.ram_bytes is None else f"{_gb(machine.ram_bytes)} RAM",
+    )
+    return " · ".join(part for part in parts if part)
+
+
+def _cards(cards: tuple[Accelerator, ...]) -> str:
+    if not cards:
+        return "no GPU"
+    counts = Counter((" ".join(card.name.split()), _memory(card)) for card in cards)
+    return " + ".join(_card(name, memory, n) for (name, memory), n in counts.items())
+
+
+def _card(name: str, memory: str, count: int) -> str:
+    if count == 1:
+        return f"{name} {memory}".strip()
+    each = f" {memory} each" if memory else ""
+    return f"{count}× {name}{each}"  # noqa: RUF001
+
+
+def _memory(card: Accelerator) -> str:
+    own = None if card.integrated else card.memory_bytes
+    return "" if own is None else _gb(own)
+
+
+def _gb(size_bytes: int) -> str:
+    return f"{round(size_bytes / _GIB)} GB"

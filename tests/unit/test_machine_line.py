@@ -1,0 +1,59 @@
+"""rules.machine_line: a machine in one line, as the standings show it."""
+
+import pytest
+
+from desktop.records.machine import Accelerator, Cpu, Machine
+from desktop.rules.machine_line import machine_line
+
+GIB = 2**30
+T4 = Accelerator("NVIDIA", "Tesla T4", int(14.56 * GIB), False)
+XE = Accelerator("Intel", "Intel(R) Iris(R) Xe Graphics", 8 * GIB, True)
+
+
+def machine(*cards, os="Linux", cpus=4, ram_gib=31.3, name="AMD EPYC 7B12"):
+    ram_bytes = None if ram_gib is None else int(ram_gib * GIB)
+    return Machine(os, "12", "x86_64", Cpu(name, cpus, cpus), ram_bytes, cards)
+
+
+@pytest.mark.parametrize(
+    ("found", "line"),
+    [
+        (machine(), "Linux · no GPU · 4 CPUs · 31 GB RAM"),
+        (machine(T4), "Linux · Tesla T4 15 GB · 4 CPUs · 31 GB RAM"),
+        (
+            machine(
+                Accelerator("Apple", "Apple M4", 12 * GIB, True), os="macOS", cpus=10, ram_gib=16
+            ),
+            "macOS · Apple M4 · 10 CPUs · 16 GB RAM",
+        ),
+        (
+            machine(XE, os="Windows", cpus=1),
+            "Windows · Intel(R) Iris(R) Xe Graphics · 1 CPU · 31 GB RAM",
+        ),
+    ],
+)
+def test_system_card_cpus_and_memory(found, line):
+    assert machine_line(found) == line
+
+
+def test_several_equal_cards_are_counted_with_the_memory_of_each():
+    times = "\N{MULTIPLICATION SIGN}"
+    assert (
+        machine_line(machine(T4, T4))
+        == f"Linux · 2{times} Tesla T4 15 GB each · 4 CPUs · 31 GB RAM"
+    )
+
+
+def test_different_cards_are_joined_and_an_integrated_one_beside_them_is_not_named():
+    other = Accelerator("NVIDIA", "NVIDIA L4", None, False)
+    assert machine_line(machine(T4, other, XE)).startswith("Linux · Tesla T4 15 GB + NVIDIA L4 · 4")
+
+
+def test_what_was_not_told_is_left_out():
+    nothing = Machine("unknown", "unknown", "", Cpu(None, None, None), None)
+    assert machine_line(nothing) == "no GPU"
+
+
+@pytest.mark.parametrize(("gib", "said"), [(30.98, "31 GB"), (7.4, "7 GB"), (14.56, "15 GB")])
+def test_memory_is_in_whole_gb(gib, said):
+    assert machine_line(machine(ram_gib=gib)).endswith(f"{said} RAM")
