@@ -9,13 +9,13 @@ from rich.text import Text
 from desktop.cli import figures, parts_show
 from desktop.cli.costs import lines as cost_lines
 from desktop.cli.figures import DASH
-from desktop.cli.notes import NOTES
 from desktop.cli.tables import print_facts, print_table
 from desktop.records.build import LocalBuild
 from desktop.records.cost import Costs
 from desktop.records.events import RunFinished
 from desktop.records.request import ResultRow
 from desktop.records.run import Rate, Run
+from desktop.rules.notes import WORDS
 from desktop.rules.rates import energy_per_token_j
 from desktop.services.doctor import Finding
 from desktop.services.power_facts import PowerFacts
@@ -131,7 +131,7 @@ def _run(run: Run) -> None:
         *((f"{_test(r.test)} ({r.test})", _rate_line(r)) for r in run.rates),
         *((f"Energy ({test})", _energy_line(run, test)) for test, _ in run.energy),
         ("Memory held", _memory_line(run)),
-        *(("Note", NOTES[note]) for note in run.notes),
+        *(("Note", WORDS[note]) for note in run.notes),
     )
 
 

@@ -1,5 +1,8 @@
 """What a run says of itself: conditions under which its figures should be read with care."""
 
+from collections.abc import Mapping
+from typing import Final
+
 from desktop.records.energy import Source
 from desktop.records.machine import DeviceKind, PowerSupply
 from desktop.records.run import Note, Run
@@ -7,6 +10,19 @@ from desktop.records.run import Note, Run
 OTHER_LOAD_PERCENT = 5.0
 """Above this share of all cores, other programs are said to have run beside the measurement."""
 _CARDS = {DeviceKind.GPU, DeviceKind.IGPU}
+
+WORDS: Final[Mapping[Note, str]] = {
+    Note.SPREAD: "The repetitions differ by more than wanted; a busy or hot machine does that.",
+    Note.FEW: "Fewer than six repetitions: too few to say how far they may be off.",
+    Note.ON_BATTERY: "Measured on battery, where many machines are slower.",
+    Note.OTHER_LOAD: "Other programs were busy meanwhile, so the machine looks slower than it is.",
+    Note.SYNTHETIC: "A synthetic build: random weights of the same shapes. Its speed compares, its "
+    "text means nothing.",
+    Note.CPU_INSTEAD: "This machine has a card, but the engine used the processor only.",
+    Note.SOFTWARE_DEVICE: "The device is software: it draws on the processor and is no card.",
+    Note.MODELLED_ENERGY: "Energy is modelled, not measured: no power sensor could be read.",
+}
+"""In English, as errors are; the window translates them."""
 
 
 def notes_of(run: Run) -> tuple[Note, ...]:

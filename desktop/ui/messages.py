@@ -9,6 +9,7 @@ from desktop.errors import CATALOGUE, Param, Reason
 from desktop.records.energy import MeterFacts, Scope, Source
 from desktop.records.events import Phase
 from desktop.records.run import Note
+from desktop.rules.notes import WORDS
 
 
 def QT_TRANSLATE_NOOP(context: str, text: str) -> str:  # noqa: ARG001, N802 - lupdate looks for it
@@ -18,6 +19,8 @@ def QT_TRANSLATE_NOOP(context: str, text: str) -> str:  # noqa: ARG001, N802 - l
 
 REASONS: Final = "Reasons"
 """The translation context of the catalogue's sentences."""
+NOTES: Final = "Notes"
+"""The translation context of what runs say of themselves."""
 _WORDS: Final = "Words"
 
 KEY_CODES: Final = frozenset({"no_keychain", "keychain_locked", "keychain_refused"})
@@ -41,35 +44,6 @@ _ADVICE: Final[Mapping[str, str]] = {
     ),
     "key_file_write": QT_TRANSLATE_NOOP(
         "Reasons", "Check that you may write to the data folder and that its disk is not full."
-    ),
-}
-
-_NOTES: Final[Mapping[Note, str]] = {
-    Note.SPREAD: QT_TRANSLATE_NOOP(
-        "Words", "The repetitions differ more than wanted: the wanted spread was not reached."
-    ),
-    Note.FEW: QT_TRANSLATE_NOOP(
-        "Words", "Fewer than six repetitions: too few to say how far they may be off."
-    ),
-    Note.ON_BATTERY: QT_TRANSLATE_NOOP(
-        "Words", "Measured on battery: many machines are slower then."
-    ),
-    Note.OTHER_LOAD: QT_TRANSLATE_NOOP(
-        "Words", "Other programs were busy meanwhile, which makes a machine look slower."
-    ),
-    Note.SYNTHETIC: QT_TRANSLATE_NOOP(
-        "Words",
-        "A synthetic build: random weights of the same shapes. Its speed compares, "
-        "its text means nothing.",
-    ),
-    Note.CPU_INSTEAD: QT_TRANSLATE_NOOP(
-        "Words", "Ran on the processor only, although there is a card."
-    ),
-    Note.SOFTWARE_DEVICE: QT_TRANSLATE_NOOP(
-        "Words", "The “graphics card” that ran it is software on the processor."
-    ),
-    Note.MODELLED_ENERGY: QT_TRANSLATE_NOOP(
-        "Words", "Energy is modelled, not measured by a sensor."
     ),
 }
 
@@ -107,7 +81,7 @@ def advice(reason: Reason) -> str:
 
 def note(code: Note) -> str:
     """What a run says of itself."""
-    return _translated(_WORDS, _NOTES[code])
+    return _translated(NOTES, WORDS[code])
 
 
 def phase(now: Phase, test: str | None) -> str:
