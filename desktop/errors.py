@@ -126,6 +126,12 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
             "Close what holds the card's memory and check its driver (`gram doctor`), or measure "
             "the processor on purpose: `gram bench --gpu-layers 0`.",
         ),
+        "card_lost": Sentence(
+            "This machine has {card}, and the engine ({backends}) finds no card it can use: the "
+            "processor's figures would stand as the card's, so nothing is measured.",
+            "Check the card's driver (a restart or a lost pass-through does this), or measure the "
+            "processor on purpose: `gram bench --gpu-layers 0`.",
+        ),
         "no_such_device": Sentence(
             "The engine lists no card called {name}.",
             "It lists: {there} (`gram machine` shows them).",
@@ -211,6 +217,9 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
         "ambiguous_result": Sentence(
             "{count} results here have ids that start with {id}.", "Give more of the id."
         ),
+        "no_parts_kept": Sentence(
+            "The parts of this machine were not measured here yet.", "Measure them: `gram parts`."
+        ),
         # settings, carbon and price
         "setting_unknown": Sentence(
             "There is no setting called {name}.", "The settings are: {allowed}."
@@ -233,7 +242,7 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
             "Gram's data file {name} is damaged: {detail}.", "Install Gram again."
         ),
         "no_energy": Sentence(
-            "The energy of this run is not known.", "`gram doctor` says which meters there are."
+            "The energy of this run is not known.", "`gram power` says which meters there are."
         ),
         "no_generation": Sentence("This run measured no generation."),
         "price_rent_missing": Sentence(

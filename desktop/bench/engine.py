@@ -47,7 +47,7 @@ class Engine:
     def facts(self) -> Devices:
         """The engine's version and its own device list."""
         version = self.ggml.text("llama_version") or "unknown"
-        return Devices("llama.cpp", version, self.ggml.devices())
+        return Devices("llama.cpp", version, self.ggml.devices(), self.ggml.backends())
 
     def load(self, path: str, plan: Plan) -> "Model":
         """Load a GGUF file.

@@ -7,9 +7,11 @@ as its accounting. Errors go to stderr, which the app keeps as the run's log.
 import re
 import sys
 from collections import deque
+from collections.abc import Sequence
 from typing import Any, Final
 
 from desktop.errors import BenchError
+from desktop.records.machine import Device
 
 _WARN: Final = 3
 _CONTINUED: Final = 5
@@ -28,6 +30,7 @@ _NO_MEMORY: Final = (
     "alloc_tensor_range: failed",
 )
 MIB: Final = 1 << 20
+PROCESSOR: Final = "CPU"
 _CACHES: Final = frozenset({"KV", "RS"})
 _SCRATCH: Final = frozenset({"compute", "output"})
 
@@ -88,21 +91,23 @@ class EngineLog:
 
         With all layers on cards, the processor holds only the embedding and does not count.
         """
-        names = {re.split(r"[\d_]", where)[0] for where in self._weights}
+        names = {
+            PROCESSOR if _is_host(where) else re.split(r"[\d_]", where)[0]
+            for where in self._weights
+        }
         if self._all_offloaded and len(names) > 1:
-            names.discard("CPU")
-        return "+".join(sorted(names)) or "CPU"
+            names.discard(PROCESSOR)
+        return "+".join(sorted(names)) or PROCESSOR
 
-    @property
-    def devices(self) -> tuple[str, ...]:
-        """The devices that hold weights, by the engine's names: `CUDA0`, `CUDA1`.
+    def devices(self, listed: Sequence[Device]) -> tuple[str, ...]:
+        """The names of the devices of the engine's list that hold layers.
 
-        `CPU_Mapped` is the processor's; `CUDA_Host` is the system's memory, pinned for a card.
+        Buffers are named by device (`CUDA0`, `MTL0_Mapped`), some by backend alone (`OpenCL`).
         """
-        names = dict.fromkeys(where.partition("_")[0] for where in self._weights)
-        held = [name for name in names if name == "CPU" or name[-1:].isdigit()]
-        cards = [name for name in held if name != "CPU"]
-        return tuple(cards if self._all_offloaded and cards else held)
+        held = dict.fromkeys(_owner(where, listed) for where in self._weights)
+        names = [name for name in held if name is not None]
+        cards = [name for name in names if name != PROCESSOR]
+        return tuple(cards if self._all_offloaded and cards else names)
 
     @property
     def kv_cache_bytes(self) -> int | None:
@@ -121,6 +126,20 @@ class EngineLog:
             return BenchError("out_of_memory", name=name)
         detail = next((e for e in self._errors if "error" in e.lower()), "no reason was given")
         return BenchError(code, name=name, detail=_public(detail, name))
+
+
+def _is_host(where: str) -> bool:
+    """`CPU_Mapped`, `CPU`, and the system's memory pinned for a card: `CUDA_Host`."""
+    return where.partition("_")[0] == PROCESSOR or where.endswith("_Host")
+
+
+def _owner(where: str, listed: Sequence[Device]) -> str | None:
+    if _is_host(where):
+        return PROCESSOR
+    name = where.partition("_")[0]
+    by_name = (d.name for d in listed if d.name == name)
+    by_backend = (d.name for d in listed if d.backend == name)
+    return next(by_name, None) or next(by_backend, None)
 
 
 def says_out_of_memory(words: str) -> bool:

@@ -91,6 +91,13 @@ class Ggml:
         handles = [get(i) for i in range(count)]
         return tuple((self._device(handle), handle) for handle in handles)
 
+    def backends(self) -> tuple[str, ...]:
+        """The names of all backends in the registry, also of those without a device."""
+        count = self.function("ggml_backend_reg_count", c.c_size_t)()
+        get = self.function("ggml_backend_reg_get", c.c_void_p, c.c_size_t)
+        name = self.function("ggml_backend_reg_name", c.c_char_p, c.c_void_p)
+        return tuple(_text(name(get(i))) for i in range(count))
+
     def device_function(self, device: int, name: str, result: Any, *arguments: Any) -> Any:
         """A function of a device's backend by name, so that it works with plug-ins too.
 

@@ -7,16 +7,14 @@ gets an equal share of the time that is left; what one does not use is the other
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Final
 
 from desktop.bench.parts_protocol import PartsJob, PartsMessage, PartStarted
-from desktop.bench.parts_repeat import Opened, Repeater, Task
+from desktop.bench.parts_repeat import Opened, Repeater
 from desktop.bench.parts_sizes import usable_bytes
+from desktop.bench.parts_tasks import Task, tasks_of
 from desktop.bench.tensors import CannotMeasureError
-from desktop.records.machine import Device, DeviceKind
-from desktop.records.parts import Part, PartSkip, PartsPlan, PartTest, Skipped
-
-ONE_THREAD: Final = (PartTest.MATMUL_F16, PartTest.MATVEC_F16, PartTest.COPY)
+from desktop.records.machine import Device
+from desktop.records.parts import Part, PartSkip, Skipped
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,23 +26,6 @@ class Tools:
     send: Callable[[PartsMessage], None]
     open_device: Callable[[Device, int | None], AbstractContextManager[Opened]]
     """A device, with so many threads; raises CannotMeasureError."""
-
-
-def tasks_of(devices: Sequence[Device], plan: PartsPlan) -> tuple[tuple[Task, ...], ...]:
-    """The tests of each device, one group for each number of threads.
-
-    Accelerators in ggml's sense (BLAS, AMX) are left out: they are no devices of their own, they
-    take single operations off the processor.
-    """
-    groups: list[tuple[Task, ...]] = []
-    for device in devices:
-        if device.kind is DeviceKind.CPU:
-            if plan.threads > 1:
-                groups.append(tuple(Task(device, 1, test) for test in ONE_THREAD))
-            groups.append(tuple(Task(device, plan.threads, test) for test in PartTest))
-        elif device.kind is not DeviceKind.ACCELERATOR:
-            groups.append(tuple(Task(device, None, test) for test in PartTest))
-    return tuple(groups)
 
 
 def measure_parts(job: PartsJob, devices: Sequence[Device], tools: Tools) -> None:

@@ -7,8 +7,8 @@ from typing import Final, Protocol
 
 from desktop.bench.parts_device import Workload
 from desktop.bench.parts_sizes import PASS_NS, next_size, shapes_of
+from desktop.bench.parts_tasks import Task
 from desktop.bench.tensors import CannotMeasureError
-from desktop.records.machine import Device
 from desktop.records.parts import Part, PartsPlan, PartTest, Skipped
 from desktop.rules.parts_rates import Shape, work_of
 from desktop.rules.rates import spread
@@ -27,15 +27,6 @@ class Opened(Protocol):
 
     def workload(self, test: PartTest, shape: Shape) -> AbstractContextManager[Workload]:
         """The graph of a test; raises CannotMeasureError."""
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """One test of one device."""
-
-    device: Device
-    threads: int | None
-    test: PartTest
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,14 +8,11 @@ from typing import Final
 
 from desktop.records.machine import Device, DeviceKind
 from desktop.records.parts import PartTest
-from desktop.rules.parts_rates import Shape, work_of
+from desktop.rules.parts_rates import MANY_CACHES_BYTES, Shape, work_of
 
 MIB: Final = 2**20
 COLUMNS: Final = 4096
 """Of a matrix-vector product's matrices: the width of a model of 7 or 8 billion parameters."""
-MANY_CACHES_BYTES: Final = 512 * MIB
-"""Last-level caches of desktops and cards hold 4 to 128 MiB; a matrix-vector product below this
-would measure them. Faster memory takes more, since the largest caches go with it."""
 WANTED_NS: Final = {PartTest.MATMUL_F16: 50_000_000, PartTest.SMALL_GRAPH: 0}
 PASS_NS: Final = 10_000_000
 """A pass over memory, and any timed repetition, takes so long at least where sizes allow it."""

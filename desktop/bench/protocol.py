@@ -145,7 +145,9 @@ def _device(body: Json) -> Device:
 
 def _devices(body: Json) -> Devices:
     listed = tuple(_device(object_of(d)) for d in take(body, "devices", list))
-    return Devices(take(body, "engine", str), take(body, "version", str), listed)
+    return Devices(
+        take(body, "engine", str), take(body, "version", str), listed, texts(body, "backends")
+    )
 
 
 def _loaded(body: Json) -> Loaded:

@@ -73,14 +73,15 @@ def run(job: AnyJob, send: Send, loaded: Callable[[], None]) -> None:
     if isinstance(job, PartsJob):
         measure_parts_of(job, facts, engine, send)
     elif job.path:
-        measure(job, engine, send)
+        measure(job, facts, engine, send)
     send(finished(log))
 
 
-def measure(job: Job, engine: Engine, send: Send) -> None:
+def measure(job: Job, facts: Devices, engine: Engine, send: Send) -> None:
     """Load the build and run every test of the plan."""
     with engine.load(job.path, job.plan) as model:
-        send(Loaded(engine.log.backend, engine.log.weights_bytes, engine.log.devices))
+        log = engine.log
+        send(Loaded(log.backend, log.weights_bytes, log.devices(facts.devices)))
         without_collections()
         for test in job.plan.tests:
             run_test(test, job.plan, model.context(test), Tools(clock.now_ns, send))

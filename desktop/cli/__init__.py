@@ -128,6 +128,8 @@ def bench(as_json: bool, **options: Any) -> None:  # noqa: FBT001 - click passes
     """
     from desktop.cli import run  # noqa: PLC0415
 
+    if options["devices"] and options["gpu_layers"] == 0:
+        raise click.UsageError("--device chooses a card, --gpu-layers 0 uses none")
     sys.exit(run.measure(as_json=as_json, **options))
 
 
@@ -145,9 +147,10 @@ def bench(as_json: bool, **options: Any) -> None:  # noqa: FBT001 - click passes
     help="Where there is no keychain, keep the key in a file of the data folder, and say so.",
 )
 @click.option("--wait", is_flag=True, help="If another measurement runs, wait for it.")
+@click.option("--last", is_flag=True, help="Do not measure: show what was kept last.")
 @click.option("--seconds", type=float, hidden=True, help="Take no longer than so (tests).")
 @click.option("--fault", hidden=True, help="Ask the worker for a fault (tests).")
-def parts(as_json: bool, **options: Any) -> None:  # noqa: FBT001 - click passes by name
+def parts(as_json: bool, last: bool, **options: Any) -> None:  # noqa: FBT001 - click passes by name
     """Measure this machine's parts, in under a minute.
 
     What the engine gets out of each of its devices: products in 16 bits, memory by matrix-vector
@@ -156,6 +159,9 @@ def parts(as_json: bool, **options: Any) -> None:  # noqa: FBT001 - click passes
     """
     from desktop.cli import parts as door  # noqa: PLC0415
 
+    if last:
+        door.show_kept(as_json=as_json)
+        return
     sys.exit(door.measure(as_json=as_json, **options))
 
 

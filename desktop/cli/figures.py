@@ -64,6 +64,13 @@ def source(energy: Energy) -> str:
     return f"{energy.meter.source} ({energy.meter.name})"
 
 
+def signature(key_id: str | None, statement_id: str | None) -> str:
+    """`signed ·acbe75, kept as 5af9778abb84`."""
+    if not (key_id and statement_id):
+        return "not signed, not kept"
+    return f"signed ·{key_id[-6:]}, kept as {statement_id[:12]}"
+
+
 def meter(facts: MeterFacts) -> str:
     """With what the watts feed: `sensor (RAPL), package`."""
     return f"{facts.source} ({facts.name}), {facts.scope}"

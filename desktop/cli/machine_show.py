@@ -26,7 +26,7 @@ def machine(facts: MachineFacts) -> None:
         ("Virtual", here.virtual or "no sign of it"),
         *_processor(here.cpu),
         ("Memory", f"{figures.memory(here.ram_bytes)}{_modules(here.modules)}"),
-        *_cards(here),
+        *_cards(here, asked=facts.engine is not None),
         ("A build may use", _answers(facts)),
         *_state(facts.conditions),
         ("Power is read from", figures.meter(facts.meter)),
@@ -59,13 +59,13 @@ def _modules(modules: MemoryModules | None) -> str:
     return f", {words}" if words else ""
 
 
-def _cards(here: Machine) -> list[Pair]:
+def _cards(here: Machine, *, asked: bool) -> list[Pair]:
     if not here.accelerators:
         return [("Cards", "none")]
-    return [("Card", _card(card)) for card in here.accelerators]
+    return [("Card", _card(card, asked=asked)) for card in here.accelerators]
 
 
-def _card(card: Accelerator) -> str:
+def _card(card: Accelerator, *, asked: bool) -> str:
     where = "integrated" if card.integrated else "external" if card.external else "discrete"
     told = (
         card.name if card.gpu_cores is None else f"{card.name} ({card.gpu_cores} GPU cores)",
@@ -73,10 +73,16 @@ def _card(card: Accelerator) -> str:
         f"{figures.memory(card.memory_bytes)} usable",
         _parts(card),
         f"driver {card.driver}" if card.driver else None,
-        f"engine: {', '.join(card.backends)}" if card.backends else "the engine does not list it",
+        _listed(card, asked=asked),
         card.pci_address,
     )
     return ", ".join(part for part in told if part)
+
+
+def _listed(card: Accelerator, *, asked: bool) -> str | None:
+    if card.backends:
+        return f"engine: {', '.join(card.backends)}"
+    return "the engine does not list it" if asked else None
 
 
 def _parts(card: Accelerator) -> str | None:

@@ -13,24 +13,27 @@ from desktop.cli.following import follow, signing_of
 from desktop.cli.live import LiveLine
 from desktop.cli.plain import to_plain
 from desktop.paths import default_paths
-from desktop.records.events import AppEvent, PartsFinished, RunFailed
+from desktop.records.events import AppEvent, PartsFinished, Phase, RunFailed
 from desktop.records.events import Progress as RunProgress
 from desktop.records.parts import PartsRequest, PartTest
+from desktop.rules.parts_words import TESTS
 from desktop.services.app_services import AppServices
 from desktop.services.attempt import Outside
 from desktop.services.log import log_to
+from desktop.services.results import kept_parts
 from desktop.services.slow import SlowCalls
 
 
 class PartsLine(LiveLine):
-    """The moving line, with the device and its test in words."""
+    """The moving line, in the parts' words: the device and its test."""
 
     def words(self, event: RunProgress) -> str:
-        """`CPU: matrix-vector, Q4_0`."""
-        if not event.test:
-            return super().words(event)
-        device, _, test = event.test.rpartition(" ")
-        return f"{device}: {parts_show.TESTS[PartTest(test)]}"
+        """`Starting the engine`, `CPU: matrix-vector, Q4_0`."""
+        if event.test:
+            device, _, test = event.test.rpartition(" ")
+            return f"{device}: {TESTS[PartTest(test)]}"
+        # a run's words would speak of a build
+        return "Starting the engine" if event.phase is Phase.LOADING else super().words(event)
 
 
 class Options(TypedDict):
@@ -59,6 +62,19 @@ def measure(*, as_json: bool, fault: str | None, **options: Unpack[Options]) -> 
     finally:
         services.shutdown()
     return _tell(end, as_json=as_json)
+
+
+def show_kept(*, as_json: bool) -> None:
+    """The newest parts that the ledger holds.
+
+    Raises:
+        LedgerError: there are none, or it cannot be read.
+    """
+    kept = kept_parts(default_paths())
+    if as_json:
+        click.echo(json.dumps(to_plain(kept), indent=2, ensure_ascii=False))
+    else:
+        parts_show.parts_kept(kept)
 
 
 def _request(options: Options) -> PartsRequest:

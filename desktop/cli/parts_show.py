@@ -1,6 +1,6 @@
 """A machine's parts as a table, for people."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Final
 
 from rich.table import Table
@@ -11,38 +11,28 @@ from desktop.cli.figures import DASH
 from desktop.cli.tables import print_facts, print_table
 from desktop.records.events import PartsFinished
 from desktop.records.machine import DeviceKind
-from desktop.records.parts import Part, PartRate, Parts, PartSkip, PartTest, Skipped
-from desktop.rules.parts_rates import part_rate
+from desktop.records.parts import Part, PartRate, Parts, PartSkip, PartTest
+from desktop.rules.parts_rates import caches_may_help, part_rate
+from desktop.rules.parts_words import TESTS, WHY
+from desktop.services.results import Checked
 
-TESTS: Final[Mapping[PartTest, str]] = {
-    PartTest.MATMUL_F16: "product, F16",
-    PartTest.MATVEC_F16: "matrix-vector, F16",
-    PartTest.MATVEC_Q8_0: "matrix-vector, Q8_0",
-    PartTest.MATVEC_Q6_K: "matrix-vector, Q6_K",
-    PartTest.MATVEC_Q4_K: "matrix-vector, Q4_K",
-    PartTest.MATVEC_Q4_0: "matrix-vector, Q4_0",
-    PartTest.COPY: "copy, F32",
-    PartTest.SMALL_GRAPH: "small graph",
-}
-WHY: Final[Mapping[Skipped, str]] = {
-    Skipped.UNSUPPORTED: "the device's back end cannot do it",
-    Skipped.MEMORY: "not enough free memory",
-    Skipped.TIME: "no time was left",
-    Skipped.FAILED: "the back end reported an error",
-    Skipped.WRONG: "the device computed a wrong result",
-    Skipped.CRASHED: "the measuring process ended in it",
-}
 _UNITS: Final = ((1e12, "T"), (1e9, "G"), (1e6, "M"))
 _MICRO: Final = 1e-6
+_MIB: Final = 2**20
 
 
 def parts_finished(done: PartsFinished) -> None:
     """The result of `gram parts`."""
     parts(done.parts)
-    signed = "not signed, not kept"
-    if done.key_id and done.statement_id:
-        signed = f"signed ·{done.key_id[-6:]}, kept as {done.statement_id[:12]}"
-    print_facts(("Signature", signed))
+    print_facts(("Signature", figures.signature(done.key_id, done.statement_id)))
+
+
+def parts_kept(kept: Checked) -> None:
+    """`gram parts --last`: what the ledger holds."""
+    if kept.parts is not None:
+        print_facts(("Measured", f"{kept.parts.started_at} (UTC)"))
+        parts(kept.parts)
+    print_facts(("Signature", figures.signature(kept.statement.key_id, kept.statement.id)))
 
 
 def parts(found: Parts) -> None:
@@ -80,7 +70,7 @@ def _rows(found: Parts) -> Iterable[tuple[str, ...]]:
             figure(rate),
             figures.spread(rate.spread),
             str(rate.repetitions),
-            _size(part),
+            _size(part) + _caution(rate),
         )
     for skip in found.skipped:
         yield _with_threads(skip), TESTS[skip.test], DASH, "", "", WHY[skip.why]
@@ -100,6 +90,14 @@ def _size(part: Part) -> str:
     if part.test is PartTest.MATMUL_F16:
         return f"{m} × {k} by {k} × {n}"  # noqa: RUF001 - the sign that is meant
     return f"{count} matrices of {m} × {k}"  # noqa: RUF001
+
+
+def _caution(rate: PartRate) -> str:
+    """Said of a rate of memory that may be one of caches."""
+    if rate.pass_bytes is None or not caches_may_help(rate):
+        return ""
+    mib = rate.pass_bytes / _MIB
+    return f"; read only {figures.number(mib)} MiB: caches may have helped"
 
 
 def _names(found: Parts) -> tuple[str, ...]:

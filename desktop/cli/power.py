@@ -33,7 +33,8 @@ def run(
     """Show once, or every second until Ctrl+C or for `seconds`; the exit status is 0."""
     paths = default_paths()
     log_to(paths)
-    with _UntilStopped() as stopped, opened(paths) as reading:
+    # opening takes seconds, and Ctrl+C ends it as it ends every program: the handlers come after
+    with opened(paths) as reading, _UntilStopped() as stopped:
         if watch:
             _watch(reading, stopped, seconds, as_json=as_json)
         else:

@@ -13,7 +13,7 @@ from desktop.cli.costs import plain as plain_costs
 from desktop.cli.following import follow, signing_of
 from desktop.cli.live import LiveLine
 from desktop.cli.plain import to_plain
-from desktop.paths import default_paths
+from desktop.paths import Paths, default_paths
 from desktop.records.events import AppEvent, RunFailed, RunFinished
 from desktop.records.request import RunRequest
 from desktop.records.run import PP512, TG128, SpeedTest
@@ -22,7 +22,7 @@ from desktop.services.costs import costs_of
 from desktop.services.log import log_to
 from desktop.services.session import Outside
 from desktop.services.slow import SlowCalls
-from desktop.settings import Loaded, read_settings
+from desktop.settings import Settings, read_settings
 
 
 class Options(TypedDict):
@@ -44,6 +44,7 @@ def measure(*, as_json: bool, fault: str | None, **options: Unpack[Options]) -> 
     """Measure and show; returns the exit status."""
     paths = default_paths()
     log_to(paths)
+    settings = _settings(paths)
     events: queue.SimpleQueue[AppEvent] = queue.SimpleQueue()
     outside = Outside(paths, SlowCalls(), "a terminal", os.environ, fault)
     services = AppServices(outside, events.put)
@@ -54,7 +55,15 @@ def measure(*, as_json: bool, fault: str | None, **options: Unpack[Options]) -> 
             )
     finally:
         services.shutdown()
-    return _tell(end, read_settings(paths.settings), as_json=as_json)
+    return _tell(end, settings, as_json=as_json)
+
+
+def _settings(paths: Paths) -> Settings:
+    """Read once, before the run: a broken file is set aside, which is told in any case."""
+    settings, told = read_settings(paths.settings)
+    for reason in told:
+        click.echo(f"gram: {reason.text()} {reason.advice()}".rstrip(), err=True)
+    return settings
 
 
 def _request(options: Options) -> RunRequest:
@@ -75,11 +84,9 @@ def _request(options: Options) -> RunRequest:
     )
 
 
-def _tell(end: RunFinished | RunFailed, loaded: Loaded, *, as_json: bool) -> int:
+def _tell(end: RunFinished | RunFailed, settings: Settings, *, as_json: bool) -> int:
     if isinstance(end, RunFinished):
-        for reason in loaded.told:
-            click.echo(f"gram: {reason.text()}", err=True)
-        costs = costs_of(end.run, loaded.settings)
+        costs = costs_of(end.run, settings)
         if as_json:
             said = {
                 "run": to_plain(end.run),

@@ -34,11 +34,7 @@ def run_finished(done: RunFinished, costs: Costs) -> None:
     """The result of `gram bench`."""
     _run(done.run)
     print_facts(*cost_lines(costs))
-    if done.key_id and done.statement_id:
-        signed = f"signed ·{done.key_id[-6:]}, kept as {done.statement_id[:12]}"
-        print_facts(("Signature", signed))
-    else:
-        print_facts(("Signature", "not signed, not kept"))
+    print_facts(("Signature", figures.signature(done.key_id, done.statement_id)))
 
 
 def results(rows: Sequence[ResultRow]) -> None:

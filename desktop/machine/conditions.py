@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from desktop.machine import linux, parse_pmset, parse_profiler
 from desktop.machine import windows as on_windows
+from desktop.machine.memory import memory_bytes
 from desktop.machine.tools import Tool
 from desktop.records.machine import Conditions, PowerSupply, Thermal
 from desktop.sources import mac, system, windows
@@ -46,11 +47,12 @@ def read_conditions(
     state = read_state(virtual=virtual)
     return Conditions(
         power_supply=state.power_supply,
-        battery_percent=state.battery_percent,
+        # a worn battery's gauge may say more than 100
+        battery_percent=_at_most_full(state.battery_percent),
         governor=state.governor,
         temperature_c=hottest(system.temperatures()),
         other_load_percent=other_load_percent,
-        memory_available_bytes=system.memory_bytes()[1],
+        memory_available_bytes=memory_bytes()[1],
         thermal=state.thermal,
         display_attached=state.display_attached,
     )
@@ -70,13 +72,15 @@ def read_state(platform: str = sys.platform, *, virtual: bool = False) -> State:
     return linux_state(virtual=virtual)
 
 
-def _mac_texts() -> tuple[str | None, str | None, str | None]:
+def _mac_texts() -> tuple[str | None, str | None, str | None, str | None]:
     batt = Tool("pmset", mac.read_battery, _MAC_TOOL_S)
     therm = Tool("pmset", mac.read_thermal, _MAC_TOOL_S)
     profile = Tool("system_profiler", mac.read_displays, _MAC_TOOL_S)
-    for tool in (batt, therm, profile):
+    settings = Tool("pmset", mac.read_power_settings, _MAC_TOOL_S)
+    # all at once, so that together they take no longer than one
+    for tool in (batt, therm, profile, settings):
         tool.start()
-    return batt.text(), therm.text(), profile.text()
+    return batt.text(), therm.text(), profile.text(), settings.text()
 
 
 def linux_state(root: Path = linux.ROOT, *, virtual: bool = False) -> State:
@@ -95,12 +99,14 @@ def windows_state(
     return State(supply, percent, power_plan(powercfg or ""), None, display)
 
 
-def mac_state(batt: str | None, therm: str | None, profile: str | None) -> State:
-    """From `pmset` and System Information; macOS has no governor to choose."""
+def mac_state(
+    batt: str | None, therm: str | None, profile: str | None, settings: str | None = None
+) -> State:
+    """From `pmset` and System Information; macOS's power mode stands where others have a plan."""
     return State(
         parse_pmset.supply(batt or ""),
         parse_pmset.battery_percent(batt or ""),
-        None,
+        parse_pmset.power_mode(settings or ""),
         parse_pmset.thermal(therm or ""),
         parse_profiler.display_attached(profile or ""),
     )
@@ -116,3 +122,7 @@ def power_plan(powercfg: str) -> str | None:
     """`balanced` from powercfg's line with the plan's GUID; None when there is none in it."""
     found = re.search(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", powercfg, re.IGNORECASE)
     return _POWER_PLANS.get(found.group().lower(), "custom") if found else None
+
+
+def _at_most_full(percent: float | None) -> float | None:
+    return None if percent is None else min(100.0, percent)

@@ -1,6 +1,7 @@
 """How many cores a measurement may use."""
 
 import math
+from collections.abc import Iterable
 
 from desktop.machine.parse_cgroup import cpu_limit
 from desktop.sources import cgroups, system
@@ -18,10 +19,20 @@ def usable_cores() -> int:
 def usable_cpus() -> int | None:
     """Logical cores that this process may use; None where the system tells nothing."""
     _, logical = system.cpu_counts()
-    limit = cpu_limit(cgroups.read_quotas())
+    return usable_of(logical, cgroups.read_affinity(), cgroups.read_quotas())
+
+
+def usable_of(logical: int | None, affinity: int | None, quotas: Iterable[str]) -> int | None:
+    """The least of what is told; a quota of 1.5 processors gives 1.
+
+    Args:
+        logical: cores of the machine.
+        affinity: of them, those that this process may run on.
+        quotas: its control groups' lines (`cpu_limit`).
+    """
+    limit = cpu_limit(quotas)
     quota = max(1, math.floor(limit)) if limit is not None else None
-    known = [n for n in (logical, cgroups.read_affinity(), quota) if n is not None]
-    return min(known, default=None)
+    return min((n for n in (logical, affinity, quota) if n is not None), default=None)
 
 
 def _least(wanted: int, allowed: int | None) -> int:

@@ -2,16 +2,17 @@
 
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from desktop.machine import linux, mac, windows
+from desktop.machine.memory import memory_bytes
 from desktop.machine.memory_rule import settled
+from desktop.machine.nvidia_list import NvidiaList
 from desktop.machine.parse_release import architecture, windows_version
-from desktop.machine.system_list import joined
 from desktop.machine.tools import STUCK, STUCK_WORDS, Tool
 from desktop.records.machine import Accelerator, Cpu, Machine, MemoryModules
-from desktop.sources import nvml, release, system
+from desktop.sources import nvml, release
 from desktop.sources.limits import Deadline, Pending
 
 log = logging.getLogger(__name__)
@@ -30,8 +31,8 @@ class Probes:
     virtual: Callable[[], str | None]
     modules: Callable[[], MemoryModules | None]
     tools: tuple[Tool, ...] = ()
-    nvml_cards: Callable[[], tuple[nvml.NvmlCard, ...]] = nvml.read_cards
-    memory: Callable[[], tuple[int | None, int | None]] = system.memory_bytes
+    nvml_cards: Callable[[], Iterable[nvml.NvmlCard]] = nvml.read_cards
+    memory: Callable[[], tuple[int | None, int | None]] = memory_bytes
     architecture: Callable[[], str] = release.read_architecture
 
 
@@ -58,14 +59,15 @@ def survey(limit_s: float = LIMIT_S, probes: Probes | None = None) -> Survey:
     version = Pending("version", chosen.version)
     cpu = Pending("processor", chosen.cpu)
     cards = Pending("cards", chosen.cards)
-    nvidia = Pending("NVML (NVIDIA's driver)", chosen.nvml_cards)
+    nvidia = NvidiaList(chosen.nvml_cards)
     virtual = Pending("virtual machine", chosen.virtual)
     memory = Pending("memory", chosen.memory)
     modules = Pending("memory modules", chosen.modules)
     told = Pending("architecture", chosen.architecture)
-    pending = (version, cpu, cards, nvidia, virtual, memory, modules, told)
-    for probe in pending:
+    pending = (version, cpu, cards, virtual, memory, modules, told)
+    for probe in (*pending, nvidia.pending):
         probe.result(deadline.left_s())
+    accelerators, untold = nvidia.joined(cards.result(0) or ())
     ram_bytes, _ = memory.result(0) or (None, None)
     machine = Machine(
         os=chosen.os,
@@ -73,11 +75,11 @@ def survey(limit_s: float = LIMIT_S, probes: Probes | None = None) -> Survey:
         architecture=architecture(told.result(0) or ""),
         cpu=cpu.result(0) or Cpu(None, None, None),
         ram_bytes=ram_bytes,
-        accelerators=joined(chosen.os, nvidia.result(0) or (), cards.result(0) or ()),
+        accelerators=accelerators,
         virtual=virtual.result(0),
         modules=modules.result(0),
     )
-    return Survey(settled(machine), _failures(pending, chosen.tools))
+    return Survey(settled(machine), _failures(pending, chosen.tools) + untold)
 
 
 def _failures(pending: tuple[Pending[object], ...], tools: tuple[Tool, ...]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ vGPU), which is all that a computation gets."""
 
 def settled(machine: Machine) -> Machine:
     """The machine with every card's memory as far as it is known without the engine."""
-    shared = (_with_share(card, machine) for card in machine.accelerators)
+    shared = (with_share(card, machine) for card in machine.accelerators)
     cards = tuple(replace(card, memory_bytes=usable_bytes(card, machine)) for card in shared)
     return replace(machine, accelerators=cards)
 
@@ -67,7 +67,8 @@ def _of_driver(card: Accelerator) -> int | None:
     return own if own > shared else own + shared
 
 
-def _with_share(card: Accelerator, machine: Machine) -> Accelerator:
+def with_share(card: Accelerator, machine: Machine) -> Accelerator:
+    """The card with its share of the system's memory, where that follows from the system."""
     if not card.integrated or card.shared_bytes is not None or machine.ram_bytes is None:
         return card
     return replace(card, shared_bytes=_share_bytes(card, machine.os, machine.ram_bytes))

@@ -11,7 +11,8 @@ from desktop.sources.cards import ACCELERATOR_CLASS, PciCard
 from desktop.sources.nvml import NvmlCard
 
 INTEL_INTEGRATED_AT = "0000:00:02.0"
-"""Intel's integrated graphics is always device 2 of the root bus (Intel datasheets, volume 2)."""
+"""Intel's integrated graphics is device 2 of the root bus (Intel datasheets, volume 2), but for a
+guest that it was given to, who sees it anywhere."""
 _INTEL_CHIP = INTEL_INTEGRATED_AT[:-1]
 _AMD_UNIT = "AMD Radeon Graphics"
 _NO_COMPUTE_DRIVERS = frozenset({"vfio-pci", "pci-stub", "xen-pciback"})
@@ -81,29 +82,36 @@ def _is_part(card: PciCard, vendor: str) -> bool:
 
 
 def _name(card: PciCard, vendor: str, tables: NameTables) -> str:
-    found = card.product_name
-    if found is None and vendor == AMD and tables.amdgpu_ids and card.revision is not None:
-        found = amdgpu_name(tables.amdgpu_ids, card.device_id, card.revision)
-    if found is None and tables.pci_ids:
-        found = pci_name(tables.pci_ids, card.vendor_id, card.device_id, card.subsystem)
+    found = _told_name(card, vendor, tables)
     if vendor == AMD and (found is None or found == _line(card, tables)):
         # no table knows more than the chip's working name: what AMD calls all such units
-        found = _AMD_UNIT if _is_apu(card, found or "") else found
+        found = _AMD_UNIT if _integrated(card, vendor, tables) else found
     if found is None:
         return f"{vendor} graphics {card.device_id:04x}"
     return found if re.match(vendor, found, re.IGNORECASE) else f"{vendor} {found}"
 
 
+def _told_name(card: PciCard, vendor: str, tables: NameTables) -> str | None:
+    found = card.product_name
+    if found is None and vendor == AMD and tables.amdgpu_ids and card.revision is not None:
+        found = amdgpu_name(tables.amdgpu_ids, card.device_id, card.revision)
+    if found is None and tables.pci_ids:
+        found = pci_name(tables.pci_ids, card.vendor_id, card.device_id, card.subsystem)
+    return found
+
+
 def _integrated(card: PciCard, vendor: str, tables: NameTables) -> bool:
-    if vendor == INTEL:
-        return card.pci_address == INTEL_INTEGRATED_AT and not card.vram_bytes
-    # the chip's working name tells an APU where its marketing name does not
-    name = f"{_name(card, vendor, tables)} {_line(card, tables) or ''}"
-    return _is_apu(card, name) if vendor == AMD else is_integrated(vendor, name)
+    if vendor == INTEL and card.vram_bytes:
+        return False
+    if card.has_northbridge_voltage or (vendor == INTEL and _at_intels(card)):
+        return True
+    line, told = _line(card, tables) or "", _told_name(card, vendor, tables) or ""
+    # where a table has one name only, it is the chip's
+    return is_integrated(vendor, "" if told == line else told, line)
 
 
-def _is_apu(card: PciCard, name: str) -> bool:
-    return card.has_northbridge_voltage or is_integrated(AMD, name)
+def _at_intels(card: PciCard) -> bool:
+    return card.pci_address == INTEL_INTEGRATED_AT
 
 
 def _line(card: PciCard, tables: NameTables) -> str | None:

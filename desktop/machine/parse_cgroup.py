@@ -1,4 +1,4 @@
-"""CPU quotas of control groups to a number of processors."""
+"""Limits of control groups: processors, and memory."""
 
 from collections.abc import Iterable
 
@@ -19,3 +19,23 @@ def _limit(line: str) -> float | None:
     except (IndexError, ValueError):
         return None
     return quota / period if quota > 0 and period > 0 else None
+
+
+def memory_limit(lines: Iterable[str]) -> tuple[int | None, int | None]:
+    """The tightest limit and the least that is left, bytes, of `limit used cache` lines.
+
+    `max` (version 2) is no limit; version 1 writes a number close to 2^63 for none, which no
+    comparison with the machine's memory lets through.
+    """
+    told = [t for t in map(_memory, lines) if t is not None]
+    return min((t[0] for t in told), default=None), min((t[1] for t in told), default=None)
+
+
+def _memory(line: str) -> tuple[int, int] | None:
+    words = line.split()
+    try:
+        limit, used, cache = map(int, words)
+    except ValueError:
+        return None
+    # a cache that is larger than what is used is two readings at different moments
+    return limit, max(0, limit - max(0, used - cache))

@@ -1,4 +1,4 @@
-"""macOS's `pmset` to what feeds the machine and whether heat slows it."""
+"""macOS's `pmset` to what feeds the machine, its power mode, and whether heat slows it."""
 
 import re
 from typing import Final
@@ -10,6 +10,7 @@ _SUPPLIES: Final = {
     "UPS Power": PowerSupply.MAINS,
     "Battery Power": PowerSupply.BATTERY,
 }
+_POWER_MODES: Final = {"0": "automatic", "1": "low power", "2": "high power"}
 _FULL_SPEED: Final = 100
 
 
@@ -23,6 +24,15 @@ def battery_percent(text: str) -> float | None:
     """Charge of the machine's own battery, 0 to 100; a mouse's is not listed here."""
     found = re.search(r"-InternalBattery-\d+[^\n]*?\s(\d{1,3})%", text)
     return float(found.group(1)) if found else None
+
+
+def power_mode(text: str) -> str | None:
+    """`low power`, `automatic` or `high power` from `pmset -g`; None on a macOS without modes.
+
+    Macs that have a high power mode print `powermode` (0, 1, 2), the others `lowpowermode` (0, 1).
+    """
+    found = re.search(r"^\s*(?:low)?powermode\s+(\d)\s*$", text, re.MULTILINE)
+    return _POWER_MODES.get(found.group(1)) if found else None
 
 
 def thermal(text: str) -> Thermal | None:

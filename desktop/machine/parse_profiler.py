@@ -59,8 +59,13 @@ def _card(item: Mapping[str, object]) -> Accelerator | None:
         integrated,
         dedicated_bytes=None if integrated else _size(str(item.get("spdisplays_vram", ""))),
         shared_bytes=shared if integrated else None,
-        external=item.get("sppci_device_type") == "spdisplays_egpu",
+        external=_external(item),
     )
+
+
+def _external(item: Mapping[str, object]) -> bool | None:
+    kind = item.get("sppci_device_type")
+    return None if kind is None else kind == "spdisplays_egpu"
 
 
 def _module(slot: Mapping[str, object]) -> Module:

@@ -21,9 +21,9 @@ _MAKERS: Final = (
 )
 _BARE_METAL: Final = re.compile(r"\.metal", re.IGNORECASE)
 _ENGINES: Final = (
-    (r"docker", "Docker"),
+    (r"docker(?:env)?", "Docker"),
     (r"kubepods", "Kubernetes"),
-    (r"libpod|\.containerenv", "Podman"),
+    (r"libpod|containerenv", "Podman"),
     (r"lxc", "LXC"),
 )
 
@@ -58,12 +58,26 @@ def _machine(marks: VirtualMarks, lscpu: str | None, *, hypervisor_flag: bool) -
 
 
 def _container(marks: VirtualMarks) -> str | None:
+    if marks.in_pod:
+        return "Kubernetes container"
     told = " ".join((marks.first_process_cgroup or "", *marks.container_files))
     engine = _match(_ENGINES, told)
     if engine:
         return f"{engine} container"
-    return "container" if marks.container_files else None
+    return "container" if marks.container_files or _is_laid_over_an_image(marks) else None
+
+
+def _is_laid_over_an_image(marks: VirtualMarks) -> bool:
+    """Whether `/` is an overlay and the first process is in the root of its control groups.
+
+    So containerd's containers look from within, where nothing else tells. A live system has such a
+    `/` too, but its first process is systemd's, in `/init.scope`.
+    """
+    groups = (marks.first_process_cgroup or "").split()
+    return marks.root_filesystem == "overlay" and groups == ["0::/"]
 
 
 def _match(table: tuple[tuple[str, str], ...], told: str) -> str | None:
-    return next((name for words, name in table if re.search(words, told, re.IGNORECASE)), None)
+    # whole words: XENIA is no Xen
+    found = (n for w, n in table if re.search(rf"(?<!\w)(?:{w})(?!\w)", told, re.IGNORECASE))
+    return next(found, None)

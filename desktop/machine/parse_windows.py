@@ -14,6 +14,9 @@ from desktop.sources.registry import RegistryAdapter
 _PCI_ID: Final = re.compile(r"PCI\\VEN_([0-9A-F]{4})&DEV_[0-9A-F]{4}", re.IGNORECASE)
 _QUALCOMM_ID: Final = re.compile(r"ACPI\\(?:VEN_)?QCOM", re.IGNORECASE)
 _LOCATION: Final = re.compile(r"(\d+),\s*(?:device )?(\d+),\s*(?:function )?(\d+)\)?$")
+_WORKS: Final = 0
+"""Win32_VideoController.ConfigManagerErrorCode; all else is a device that does not work: 22 was
+disabled, 43 reported a problem (Microsoft, "Error codes in Device Manager")."""
 _MICROSOFTS: Final = "Microsoft "
 """Basic Display Adapter, Basic Render Driver, Remote Display Adapter: nothing computes on them,
 even where a real card is behind the first, which stands for a driver that is missing."""
@@ -36,7 +39,7 @@ def accelerators(
     registry: Iterable[RegistryAdapter],
     present: Iterable[str] | None = None,
 ) -> tuple[Accelerator, ...]:
-    """The cards that are present now, with address and memory from the registry.
+    """The cards that are present now and work, with address and memory from the registry.
 
     Args:
         cim: the JSON of `read_cim`; PowerShell may have given nothing.
@@ -76,6 +79,8 @@ def pci_address(location: str | None) -> str | None:
 def _present(
     item: Mapping[str, object], known: Mapping[str, RegistryAdapter]
 ) -> Accelerator | None:
+    if item.get("ConfigManagerErrorCode") not in {None, _WORKS}:
+        return None
     device_id = str(item.get("PNPDeviceID") or "")
     name, version = str(item.get("Name") or ""), item.get("DriverVersion")
     adapter = known.get(device_id.upper(), RegistryAdapter(device_id, None, None, None))

@@ -10,26 +10,37 @@ from desktop.sources.nvml import NvmlCard
 
 
 def joined(
-    system_name: str, nvml_cards: tuple[NvmlCard, ...], others: tuple[Accelerator, ...]
+    nvml_cards: tuple[NvmlCard, ...], others: tuple[Accelerator, ...], *, complete: bool = True
 ) -> tuple[Accelerator, ...]:
     """NVML's list and the system's as one.
 
     Args:
-        system_name: `Machine.os`.
         nvml_cards: NVIDIA's cards that their driver runs; empty without that driver.
         others: what the system lists, NVIDIA's among them.
+        complete: whether NVML told all of its cards, so that one that it left out is no card for
+            us: taken out, or given to others (a container shows the host's whole bus). Those of
+            another driver (nouveau) stay.
     """
     nvidia = tuple(_named_by_board(from_nvml(card), others) for card in nvml_cards)
     here = {card.pci_address for card in nvidia}
 
     def is_another(card: Accelerator) -> bool:
-        # NVML lists all of NVIDIA's: one without an address is the same card a second time, and
-        # on Windows one with another address a card that was taken out
-        unlisted = card.pci_address not in here
-        gone = card.pci_address is None or (system_name == "Windows" and unlisted)
-        return card.vendor != NVIDIA or not gone
+        if card.vendor != NVIDIA or card.pci_address in here - {None}:
+            return True
+        # one without an address is the same card a second time
+        return card.pci_address is not None and not (complete and _is_nvidias_own(card))
 
     return merge(nvidia, filter(is_another, others) if nvidia else others)
+
+
+def of_nvidias_driver(cards: Iterable[Accelerator]) -> tuple[Accelerator, ...]:
+    """The cards that NVIDIA's driver runs, by what the system says of them."""
+    return tuple(c for c in cards if c.vendor == NVIDIA and c.driver and _is_nvidias_own(c))
+
+
+def _is_nvidias_own(card: Accelerator) -> bool:
+    # Linux tells the driver's name, Windows its version
+    return card.driver is None or card.driver == "nvidia" or card.driver[0].isdigit()
 
 
 def merge(*sources: Iterable[Accelerator]) -> tuple[Accelerator, ...]:
@@ -58,7 +69,7 @@ def _fill(known: Accelerator, other: Accelerator) -> Accelerator:
         driver=_driver(known.driver, other.driver),
         dedicated_bytes=_first(known.dedicated_bytes, other.dedicated_bytes),
         shared_bytes=_first(known.shared_bytes, other.shared_bytes),
-        external=known.external or other.external,
+        external=known.external if known.external is not None else other.external,
     )
 
 

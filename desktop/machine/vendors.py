@@ -6,6 +6,8 @@ from typing import Final
 
 NVIDIA, AMD, INTEL, APPLE = "NVIDIA", "AMD", "Intel", "Apple"
 MOORE_THREADS, QUALCOMM, ARM = "Moore Threads", "Qualcomm", "Arm"
+UNKNOWN = "unknown"
+"""Of a card that only the engine lists, under a name that speaks of no maker."""
 
 PCI_VENDORS: Final = MappingProxyType(
     {0x10DE: NVIDIA, 0x1002: AMD, 0x8086: INTEL, 0x1ED5: MOORE_THREADS}
@@ -25,7 +27,8 @@ _SURELY_INTEGRATED = {
 }
 _DISCRETE = {
     AMD: r"RX|Instinct|FirePro|W\d{4}|VII|MI\d{2,3}[AX]?|Pro Vega",
-    INTEL: r"[AB]\d{3}M?|B\d{2}|A\d{2}M?|Flex|Max|MAX",
+    # DG1 is sold as "Iris Xe Graphics", Battlemage in part as "Intel Graphics"
+    INTEL: r"[AB]\d{3}M?|B\d{2}|A\d{2}M?|Flex|Max|MAX|DG[12]|SG1|Battlemage|BMG",
 }
 _INTEGRATED = {
     AMD: (
@@ -38,13 +41,21 @@ _INTEGRATED = {
 }
 
 
-def is_integrated(vendor: str, name: str) -> bool:
-    """By whole words of the marketing name; a name that tells neither is taken for discrete."""
+def is_integrated(vendor: str, name: str, chip: str = "") -> bool:
+    """By whole words of the names; names that tell neither are taken for discrete.
+
+    Args:
+        vendor: one of the above.
+        name: the marketing name.
+        chip: the chip's working name, where a table has it. Its numbers mean other things: Vega 10
+            is the large chip of the RX Vega 56 and 64, Vega 10 in a marketing name a small part.
+    """
     if vendor in _ON_CHIPS or _has_word(_SURELY_INTEGRATED.get(vendor), name):
         return True
-    if _has_word(_DISCRETE.get(vendor), name):
+    both = f"{name} {chip}"
+    if _has_word(_DISCRETE.get(vendor), both):
         return False
-    return _has_word(_INTEGRATED.get(vendor), name)
+    return _has_word(_INTEGRATED.get(vendor), both)
 
 
 def _has_word(words: str | None, name: str) -> bool:

@@ -49,7 +49,9 @@ def read_cpu(told: WindowsSources) -> Cpu:
 def read_accelerators(told: WindowsSources) -> tuple[Accelerator, ...]:
     """The display adapters that can compute."""
     cim = told.cim.text()
-    present = told.present() if cim is None else None
+    # no answer, or one without adapters in it: the device manager is asked which are there
+    shown = parse_windows.instances(cim, "Win32_VideoController")
+    present = None if shown else told.present()
     return parse_windows.accelerators(cim, registry.read_adapters(told.registry), present)
 
 

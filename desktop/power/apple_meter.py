@@ -42,7 +42,8 @@ def ioreport_meter(reader: EnergyReader) -> Meter | str:
         counts = reader.counts()
         return [None if counts is None else _values(counts)[i] for i in there]
 
-    counters = [Counter(1e-3) for _ in there]
+    # the processor always works when it is read; the other parts are switched off while idle
+    counters = [Counter(1e-3, may_rest=i > 0) for i in there]
     return CounterMeter(facts, counters, look, max_gap_ns=RENEWED_NS, together=True)
 
 

@@ -11,7 +11,7 @@ from desktop.records.energy import MeterFacts
 MOST_W = 20_000.0
 """More than any one counter's board or package draws: a faster rise is not energy."""
 LIVE_NS = 3_000_000_000
-"""A counter that has not moved for so long is not waited for."""
+"""A counter that may rest and has not moved for so long is not waited for."""
 
 Look = Callable[[], Sequence[int | None]]
 """The raw counts of all counters of a meter at one moment; None for one that is refused."""
@@ -33,10 +33,13 @@ class Counter:
     Args:
         unit_j: joules of one count.
         max_range: the counter starts again at 0 after this count; None when it never wraps.
+        may_rest: standing still means that its part is off (Apple's graphics, neural engine); any
+            other counter that stands still has failed.
     """
 
     unit_j: float
     max_range: int | None = None
+    may_rest: bool = False
     total_j: float = 0.0
     moved_ns: int | None = None
     """When it last moved; None until then."""
@@ -60,6 +63,10 @@ class Counter:
     def counts(self) -> bool:
         """Whether it ever counted: many chips list counters that stay at 0."""
         return bool(self._raw) or self.moved_ns is not None
+
+    def moved_after(self, at_ns: int) -> bool:
+        """Whether it has moved since that moment."""
+        return self.moved_ns is not None and self.moved_ns > at_ns
 
     def _rise(self, before: int, raw: int) -> int:
         wrapped = raw < before and self.max_range is not None
@@ -85,8 +92,12 @@ class CounterMeter:
         on_close: lets the source go.
         clock: monotonic nanoseconds.
         max_gap_ns: see `Meter`.
-        together: the counters are renewed at moments of their own, some only once a second: report
-            when all of them have moved, as a sum of fresh and stale ones jumps.
+        together: the counters are renewed at moments of their own, some only once a second, so the
+            first look is no start: the first report waits until all of them have moved.
+
+    A sum is only reported when every counter that counts has moved since the sum before: one card
+    that froze beside another is not a card of 0 W. Of a freeze longer than `max_gap_ns` nothing is
+    claimed; a shorter one loses nothing.
     """
 
     facts: MeterFacts
@@ -102,7 +113,7 @@ class CounterMeter:
     _restart: bool = field(default=False, init=False)
 
     def read(self) -> Reading | None:
-        """Joules of all counters together; None when one refused or none has moved."""
+        """Joules of all counters together; None when one refused or stands still."""
         before_ns = self.clock()
         counts = self.look()
         at_ns = (before_ns + self.clock()) // 2
@@ -115,8 +126,11 @@ class CounterMeter:
             self.dropped += 1
             return None
         self._restart = self._restart or Change.RESTARTED in changes
-        self.dropped += Change.RESTARTED in changes
-        return self._report(at_ns) if self._all_fresh(at_ns) else None
+        fresh = self._all_fresh(at_ns)
+        # where counters have moments of their own, a look between them is no failure
+        held = not fresh and not self.together
+        self.dropped += Change.RESTARTED in changes or held
+        return self._report(at_ns) if fresh else None
 
     def close(self) -> None:
         """Let the source go."""
@@ -128,14 +142,16 @@ class CounterMeter:
 
     def _all_fresh(self, at_ns: int) -> bool:
         """Whether every counter that is in use has moved since the last report."""
-        if not self.together:
-            return True
         if self._start_ns is None:
             self._start_ns = at_ns
-            return False
-        moved = [self._start_ns if c.moved_ns is None else c.moved_ns for c in self._used()]
-        waited = [t for t in moved if t > at_ns - LIVE_NS]
-        return all(t > max(self._told_ns, self._start_ns) for t in waited)
+            return not self.together
+        since_ns = max(self._told_ns, self._start_ns)
+        return all(
+            counter.moved_after(since_ns) or self._rests(counter, at_ns)
+            for counter in self.counters
+            if counter.counts
+        )
 
-    def _used(self) -> list[Counter]:
-        return [counter for counter in self.counters if counter.counts]
+    def _rests(self, counter: Counter, at_ns: int) -> bool:
+        still_since_ns = counter.moved_ns or self._start_ns or 0
+        return counter.may_rest and still_since_ns <= at_ns - LIVE_NS

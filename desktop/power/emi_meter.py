@@ -12,6 +12,11 @@ from desktop.sources.emi import EmiDevice
 
 NAME = "EMI"
 MISSING = "Windows shows no energy counter of the processor (EMI)."
+NOT_ALL = (
+    "Windows' energy counters (EMI) do not cover the processors once each, so none is used: "
+    "counters {shown}, processors {sockets}."
+)
+UNKNOWN = "unknown"
 _INTEL = re.compile(r"RAPL_Package\d+_(PKG|DRAM)")
 _AMD = re.compile(r"(Current Socket|Socket|Apu|CPU) (?:Energy|Power)", re.IGNORECASE)
 _WIDEST_FIRST = ("current socket", "socket", "apu", "cpu")
@@ -27,21 +32,24 @@ def wanted_channels(channels: Sequence[EmiChannel]) -> tuple[int, ...]:
     intel = [i for i, name in enumerate(names) if _INTEL.fullmatch(name)]
     if any(names[i].endswith("PKG") for i in intel):
         return tuple(intel)
-    amd = [(i, found[1].lower()) for i, name in enumerate(names) if (found := _AMD.fullmatch(name))]
-    widest = sorted(amd, key=lambda found: _WIDEST_FIRST.index(found[1]))
-    return tuple(i for i, _ in widest[:1])
+    amd = sorted((name for name in names if _AMD.fullmatch(name)), key=_width)
+    return tuple(i for i, name in enumerate(names) if name in amd[:1])
 
 
-def emi_meter(devices: Sequence[EmiDevice]) -> Meter | str:
-    """A meter over the packages of all devices, each once; devices without one are closed."""
-    used: list[_Metered] = []
+def emi_meter(devices: Sequence[EmiDevice], sockets: int | None = None) -> Meter | str:
+    """A meter over the packages of all devices, each once; devices that are not used are closed.
+
+    Args:
+        devices: all of the system's.
+        sockets: processors of the machine; AMD's counters do not tell which one is theirs.
+    """
+    found = [metered for device in devices if (metered := _metered(device)) is not None]
+    used = _each_once(found, sockets)
+    kept = [] if isinstance(used, str) else [metered.device for metered in used]
     for device in devices:
-        metered = _metered(device)
-        if metered is None or any(set(metered.names) & set(u.names) for u in used):
+        if not any(device is other for other in kept):
             device.close()
-        else:
-            used.append(metered)
-    return _meter(used) if used else MISSING
+    return used if isinstance(used, str) else _meter(used)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +64,58 @@ class _Metered:
         energies = read_energies(self.device.measurement() or b"")
         return [energies[i] if i < len(energies) else None for i in self.wanted]
 
+    def only(self, names: Sequence[str]) -> "_Metered":
+        """With those of its channels that have these names."""
+        pairs = zip(self.wanted, self.names, strict=True)
+        return _Metered(self.device, tuple(i for i, name in pairs if name in names), tuple(names))
+
+    def first(self) -> "_Metered":
+        """With its first channel alone."""
+        return _Metered(self.device, self.wanted[:1], self.names[:1])
+
 
 def _metered(device: EmiDevice) -> _Metered | None:
     channels = read_channels(device.version, device.metadata() or b"")
     wanted = wanted_channels(channels)
     metered = _Metered(device, wanted, tuple(channels[i].name for i in wanted))
     return metered if wanted and None not in metered.counts() else None
+
+
+def _width(name: str) -> int:
+    """0 for the widest of AMD's names."""
+    found = _AMD.fullmatch(name)
+    return _WIDEST_FIRST.index(found[1].lower()) if found else len(_WIDEST_FIRST)
+
+
+def _each_once(found: Sequence[_Metered], sockets: int | None) -> list[_Metered] | str:
+    """What covers every processor of the machine once: half of them is not its package."""
+    if not found:
+        return MISSING
+    numbered = _numbered(found)
+    used = numbered or _unnumbered(found, sockets)
+    shown = sum(not name.endswith("DRAM") for metered in used for name in metered.names)
+    # one package may have two numbers (one of each chip in it), but no socket has two of a name
+    enough = shown >= (sockets or 1) if numbered else shown == (sockets or 1)
+    return used if enough else NOT_ALL.format(shown=shown, sockets=sockets or UNKNOWN)
+
+
+def _numbered(found: Sequence[_Metered]) -> list[_Metered]:
+    """Intel's: their names tell the package, so one that is shown twice is taken once."""
+    seen: set[str] = set()
+    used = []
+    for metered in found:
+        new = [name for name in metered.names if _INTEL.fullmatch(name) and name not in seen]
+        seen.update(new)
+        if new:
+            used.append(metered.only(new))
+    return used
+
+
+def _unnumbered(found: Sequence[_Metered], sockets: int | None) -> list[_Metered]:
+    """AMD's: the widest of all devices; on one processor one counter, however often it is shown."""
+    widest = min(_width(metered.names[0]) for metered in found)
+    used = [metered for metered in found if _width(metered.names[0]) == widest]
+    return [used[0].first()] if sockets == 1 else used
 
 
 def _meter(used: Sequence[_Metered]) -> Meter:

@@ -1,5 +1,6 @@
 """NVIDIA cards through NVML: the energy counter of the board (Volta and newer), its power, load."""
 
+import threading
 from collections.abc import Callable
 
 from desktop.power.cards import CardSensor
@@ -7,7 +8,36 @@ from desktop.records.energy import MeterKind
 from desktop.sources.nvml import Nvml, NvmlCard
 
 NAME = "NVML"
+NVIDIA = "NVIDIA"
+"""As the machine's list of cards names the vendor."""
 _J_PER_MJ = 1e-3
+
+
+class SharedNvml:
+    """One open NVML for all that is looked at: closed by whoever lets it go last.
+
+    Whoever opens it holds it first. Used by the threads of several sources.
+    """
+
+    def __init__(self, nvml: Nvml) -> None:
+        self.sensors = tuple(nvml_sensor(nvml, card) for card in nvml.cards())
+        self._nvml = nvml
+        self._holders = 1
+        self._lock = threading.Lock()
+
+    def hold(self) -> Callable[[], None]:
+        """Keep it open until `let_go`, which is given, is called."""
+        with self._lock:
+            self._holders += 1
+        return self.let_go
+
+    def let_go(self) -> None:
+        """One holder less."""
+        with self._lock:
+            self._holders -= 1
+            last = not self._holders
+        if last:
+            self._nvml.close()
 
 
 def nvml_sensor(nvml: Nvml, card: NvmlCard) -> CardSensor:

@@ -49,7 +49,8 @@ def linux_discharge(supplies: Mapping[str, Mapping[str, str]]) -> Discharge:
 
 
 def _feeds(supply: Mapping[str, str]) -> bool:
-    return supply.get("type") in _EXTERNAL and supply.get("online") == "1"
+    # 1: a fixed voltage; 2: a programmable one, USB PD's PPS (ABI sysfs-class-power)
+    return supply.get("type") in _EXTERNAL and supply.get("online") not in {None, "0"}
 
 
 def _supply_w(supply: Mapping[str, str]) -> float | None:

@@ -1,6 +1,6 @@
 """The places where a machine's power may be read: each gives a meter, or the reason why not."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -11,7 +11,7 @@ from desktop.power.hwmon_meter import hwmon_sensor
 from desktop.power.meter import Meter
 from desktop.power.modelled import NAME as MODELLED_NAME
 from desktop.power.modelled import ModelledCard, ModelledMeter, NoMeter
-from desktop.power.nvml_meter import nvml_sensor
+from desktop.power.nvml_meter import NVIDIA, SharedNvml
 from desktop.power.power_model import card_model, model_for
 from desktop.power.sources import PowerSources
 from desktop.power.used import UsedCard, pairs_for, same_address
@@ -24,37 +24,53 @@ NO_CARD_SENSOR = "No sensor of the card can be read: its power is not counted."
 NO_CARD_LOAD = "The card does not tell how busy it is, so its share cannot be modelled."
 NO_CARD_LIMIT = "The catalogue knows no power limit of the card, so its share cannot be modelled."
 NO_APU = "No package power of an APU is shown."
-NO_CORES = "The number of cores is not known, so nothing can be modelled."
 _CARD_WITHOUT_SENSOR = "No sensor of the card can be read."
 
 Found: TypeAlias = Meter | str
 """A meter that reads, or why there is none; English."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Places:
-    """The places of one machine, for a run on these cards (none: on the processor)."""
+    """The places of one machine, for a run on these cards (none: on the processor).
+
+    Each may block for as long as its source does: the caller limits it.
+    """
 
     machine: Machine
     cards: Sequence[UsedCard]
     sources: PowerSources
+    nvml: SharedNvml | None = None
+    """Set by who opened it, before the cards are looked at."""
+
+    @property
+    def wants_nvml(self) -> bool:
+        """Whether a card of the run may be NVIDIA's."""
+        return any(card.vendor in {None, NVIDIA} for card in self.cards)
+
+    def open_nvml(self) -> SharedNvml | None:
+        """NVIDIA's library with its cards, once for all places; None where there is none."""
+        nvml = self.sources.open_nvml()
+        return None if nvml is None else SharedNvml(nvml)
 
     def card_sensors(self) -> Found:
         """The energy counters of all cards of the run, else their power."""
-        opened = ExitStack()
-        pairs = pairs_for(self.cards, self._sensors(opened))
-        meter = card_meter([sensor for _, sensor in pairs], opened.close) if pairs else None
-        if meter is None:
-            opened.close()
-        return meter or NO_CARD_SENSOR
+        with ExitStack() as held:
+            let_go = self._hold_nvml(held)
+            pairs = pairs_for(self.cards, self._sensors())
+            meter = card_meter([sensor for _, sensor in pairs], let_go) if pairs else None
+            if meter is not None:
+                # the meter lets it go when it is closed
+                held.pop_all()
+            return meter or NO_CARD_SENSOR
 
     def modelled_cards(self) -> Found:
         """The processor and every card of the run by their loads, where all of them tell it."""
-        opened = ExitStack()
-        found = self._modelled(opened)
-        if isinstance(found, str):
-            opened.close()
-        return found
+        with ExitStack() as held:
+            found = self._modelled(self._hold_nvml(held))
+            if not isinstance(found, str):
+                held.pop_all()
+            return found
 
     def rapl(self) -> Found:
         """Linux's counters of the processor's packages."""
@@ -79,7 +95,7 @@ class Places:
 
     def emi(self) -> Found:
         """Windows' counters of the processor's packages."""
-        return emi_meter.emi_meter(self.sources.open_emi())
+        return emi_meter.emi_meter(self.sources.open_emi(), self.machine.cpu.sockets)
 
     def battery(self) -> Found:
         """The whole machine, while its battery alone feeds it."""
@@ -87,21 +103,22 @@ class Places:
         every_ns = EVERY_MAC_NS if on_mac else battery_meter.EVERY_NS
         return battery_meter.battery_meter(self.sources.discharge, every_ns)
 
-    def model(self, note: str) -> Meter:
-        """The processor by its load; reads nothing where its cores are not known."""
-        model = model_for(self.machine, has_battery=self.sources.has_battery())
-        if model is not None:
+    def model(self, note: str, *, has_battery: bool) -> Meter:
+        """The processor by its load; reads nothing where it cannot be modelled, and says why."""
+        model = model_for(self.machine, has_battery=has_battery)
+        if not isinstance(model, str):
             return ModelledMeter(model, self.sources.cpu_times, note)
         kind, scope = MeterKind.AVERAGE, Scope.PACKAGE
-        detail = f"{NO_CORES} {note}".strip()
+        # the same reason may be among those of the places before
+        detail = model if model in note else f"{model} {note}".strip()
         return NoMeter(MeterFacts(MODELLED_NAME, Source.MODELLED, kind, scope, detail))
 
-    def _modelled(self, opened: ExitStack) -> Found:
+    def _modelled(self, let_go: Callable[[], None]) -> Found:
         model = model_for(self.machine, has_battery=self.sources.has_battery())
-        if model is None:
-            return NO_CORES
+        if isinstance(model, str):
+            return model
         catalogue, cards = self.sources.catalogue(), []
-        for card, sensor in pairs_for(self.cards, self._sensors(opened)) or ():
+        for card, sensor in pairs_for(self.cards, self._sensors()) or ():
             of_card = card_model(card, catalogue)
             if of_card is None:
                 return NO_CARD_LIMIT
@@ -111,15 +128,16 @@ class Places:
         if not cards:
             return NO_CARD_LOAD
         times = self.sources.cpu_times
-        return ModelledMeter(model, times, _CARD_WITHOUT_SENSOR, cards, opened.close)
+        return ModelledMeter(model, times, _CARD_WITHOUT_SENSOR, cards, let_go)
 
-    def _sensors(self, opened: ExitStack) -> list[CardSensor]:
+    def _hold_nvml(self, held: ExitStack) -> Callable[[], None]:
+        let_go = (lambda: None) if self.nvml is None else self.nvml.hold()
+        held.callback(let_go)
+        return let_go
+
+    def _sensors(self) -> list[CardSensor]:
         """What all cards of the machine tell; NVIDIA's by their own library."""
-        nvml = self.sources.open_nvml()
-        nvidia: list[CardSensor] = []
-        if nvml is not None:
-            opened.callback(nvml.close)
-            nvidia = [nvml_sensor(nvml, card) for card in nvml.cards()]
+        nvidia = [] if self.nvml is None else list(self.nvml.sensors)
         others = [
             sensor
             for sensor in self._hwmon_sensors()

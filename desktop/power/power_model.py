@@ -11,7 +11,17 @@ from desktop.records.energy import Scope
 from desktop.records.machine import Machine
 from desktop.rules.catalogue import CatalogueDevice, find_device
 
+NO_CORES = "The number of cores is not known, so nothing can be modelled."
+NO_ROW = (
+    "Gram knows no published watts of this processor or board, so its power is not modelled: "
+    "another kind's would be a guess."
+)
 _SERVER_CPU = re.compile(r"\b(EPYC|Xeon|Opteron|Neoverse|Ampere|QEMU)\b")
+_MODULE = re.compile(r"\b(Jetson|Tegra|Orin|Xavier|Thor)\b")
+"""NVIDIA's modules: their processors' designs are those of servers, their watts are not."""
+_BOARD = re.compile(r"Raspberry Pi (4|400|Compute Module 4)\b")
+"""One row, one generation: a Raspberry Pi 5 draws more, a 3 less."""
+_X86 = {"x86_64", "amd64", "i386", "i586", "i686", "x86"}
 _CARD_ROW = "card"
 
 
@@ -58,15 +68,17 @@ class CardModel:
         )
 
 
-def model_for(machine: Machine, *, has_battery: bool) -> PowerModel | None:
-    """The machine's model; None when the number of its cores is not known."""
+def model_for(machine: Machine, *, has_battery: bool) -> PowerModel | str:
+    """The machine's model; why there is none, without a row of its own or a number of cores."""
     row = row_name(machine, has_battery=has_battery)
+    if row is None:
+        return NO_ROW
     table = _table()[row]
     cpu = machine.cpu
     cores = cpu.logical_cores if table["per"] == "logical" else cpu.physical_cores
     cores = cores or cpu.logical_cores
     if not cores:
-        return None
+        return NO_CORES
     return PowerModel(
         row,
         idle_w=float(str(table["idle_w_per_core"])) * cores,
@@ -76,16 +88,28 @@ def model_for(machine: Machine, *, has_battery: bool) -> PowerModel | None:
     )
 
 
-def row_name(machine: Machine, *, has_battery: bool) -> str:
-    """`server`, `apple`, `board`, `laptop` or `desktop`."""
+def row_name(machine: Machine, *, has_battery: bool) -> str | None:
+    """`server`, `apple`, `board`, `laptop` or `desktop`; None where none of them fits.
+
+    The rows of laptops and desktops are x86 processors': for an ARM board or an ARM laptop they
+    are wrong by a factor of ten.
+    """
     name = machine.cpu.name or ""
     if name.startswith("Apple"):
         return "apple"
-    if name.startswith("Raspberry Pi"):
+    if _BOARD.match(name):
         return "board"
-    if _SERVER_CPU.search(name) or (machine.cpu.sockets or 1) > 1:
+    if _SERVER_CPU.search(name) and not _is_module(machine):
         return "server"
-    return "laptop" if has_battery else "desktop"
+    if machine.architecture.lower() not in _X86:
+        return None
+    several = (machine.cpu.sockets or 1) > 1
+    return "server" if several else "laptop" if has_battery else "desktop"
+
+
+def _is_module(machine: Machine) -> bool:
+    names = (machine.cpu.name or "", *(card.name for card in machine.accelerators))
+    return any(_MODULE.search(name) for name in names)
 
 
 def card_model(card: UsedCard, catalogue: Sequence[CatalogueDevice]) -> CardModel | None:

@@ -33,7 +33,7 @@ class Sampler:
     """Reads a meter at a steady interval and keeps every reading.
 
     Args:
-        meter: read by the sampler's thread only; closed by whoever made it, after `stop`.
+        meter: read by the sampler's thread only.
         interval_s: between readings; a late one does not shift those after it.
         on_sample: called with each new sample in the sampler's thread; must be quick, not raise.
         clock: monotonic nanoseconds.
@@ -76,6 +76,11 @@ class Sampler:
         if self._thread.is_alive():
             log.warning("the meter %s is stuck; its thread is left behind", self._meter.facts.name)
         return not self._thread.is_alive()
+
+    def close(self) -> None:
+        """Stop, and let the meter go: not when it is stuck, as the thread left behind uses it."""
+        if self.stop():
+            self._meter.close()
 
     def readings(self) -> tuple[Reading, ...]:
         """Every reading so far, for `energy_of`."""

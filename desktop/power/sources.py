@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from desktop import resources
 from desktop.errors import GramError
@@ -32,10 +33,21 @@ def read_discharge(platform: str = sys.platform) -> Discharge:
     return linux_discharge(battery.read_supplies())
 
 
+@cache
+def read_shipped_catalogue() -> tuple[CatalogueDevice, ...]:
+    """The catalogue that ships with Gram, read once.
+
+    Raises:
+        GramError: `resource_damaged`, a fault of packaging.
+        OSError: it is not there.
+    """
+    return read_catalogue(resources.text(RESOURCE))
+
+
 def shipped_catalogue() -> tuple[CatalogueDevice, ...]:
     """The catalogue of cards; empty when it is missing or damaged, and then no card is modelled."""
     try:
-        return read_catalogue(resources.text(RESOURCE))
+        return read_shipped_catalogue()
     except (GramError, OSError):
         return ()
 

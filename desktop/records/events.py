@@ -9,7 +9,7 @@ from desktop.records.build import Build
 from desktop.records.cost import Costs
 from desktop.records.energy import MeterFacts, PowerSample
 from desktop.records.machine import Conditions, Device, Machine
-from desktop.records.parts import PartRate, Parts
+from desktop.records.parts import PartRate, Parts, PartSkip
 from desktop.records.request import ResultRow
 from desktop.records.run import Rate, Repetition, Run
 
@@ -42,6 +42,8 @@ class Devices:
     engine: str
     version: str
     devices: tuple[Device, ...]
+    backends: tuple[str, ...] = ()
+    """All that it was built with, also those that found no device: `CUDA`, `CPU`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +118,8 @@ class MachineKnown:
     """Power supply, plan, heat, display: as they are now."""
     given_up: tuple[str, ...] = ()
     """Sources that failed or did not answer in time, in English words."""
+    engine_awaited: bool = False
+    """The engine is still being asked: its list follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +146,20 @@ class PartDone:
 
 
 @dataclass(frozen=True, slots=True)
+class PartMissed:
+    """One test of a device ended without a figure."""
+
+    skip: PartSkip
+    fraction: float
+    """Of the whole, 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
 class PartsFinished:
-    """The machine's parts are kept. `statement_id` and `key_id` are None when not signed."""
+    """The machine's parts are kept. `statement_id` and `key_id` are None when not signed.
+
+    The devices, and the tests without a figure, are those of `parts`.
+    """
 
     parts: Parts
     rates: tuple[PartRate, ...]
@@ -159,6 +175,10 @@ class PartsKnown:
     at: str | None = None
     """RFC 3339, UTC."""
     key_id: str | None = None
+    skipped: tuple[PartSkip, ...] = ()
+    """The tests that gave no figure."""
+    devices: tuple[Device, ...] = ()
+    """The engine's list of then, for the devices' descriptions and kinds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +197,7 @@ RunEvent: TypeAlias = (
     | Power
     | Notice
     | PartDone
+    | PartMissed
     | PartsFinished
     | RunFinished
     | RunFailed

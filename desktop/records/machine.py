@@ -86,12 +86,13 @@ class Accelerator:
     """Its own memory, or an APU's carve-out."""
     shared_bytes: int | None = None
     """The most of the system's memory that it may use: never to be added over several cards."""
-    backends: tuple[str, ...] = ()
-    """The engine's backends that list it, `CUDA`, `Vulkan`, `Metal`."""
+    backends: tuple[str, ...] | None = None
+    """The engine's backends that list it, `CUDA`, `Vulkan`, `Metal`; empty where none does. None:
+    the engine was not asked."""
     gpu_cores: int | None = None
     """Apple only: chips of one name have fewer or more, and bandwidth goes with them."""
-    external: bool = False
-    """On a cable (Thunderbolt, OCuLink where the system tells)."""
+    external: bool | None = None
+    """On a cable (Thunderbolt, OCuLink); None where the system does not tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,7 @@ class Conditions:
     power_supply: PowerSupply | None
     battery_percent: float | None
     governor: str | None
-    """The frequency governor, or the power plan; Microsoft's and the kernel's own names only."""
+    """The frequency governor, or the power plan; the names of kernel, Microsoft and Apple only."""
     temperature_c: float | None
     other_load_percent: float | None
     """CPU use of everything but Gram, percent of all logical cores."""

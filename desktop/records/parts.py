@@ -43,7 +43,8 @@ class Skipped(StrEnum):
     WRONG = "wrong"
     """The device computed something else than what was asked."""
     CRASHED = "crashed"
-    """The measuring process ended, or fell silent, in this test."""
+    """The measuring process ended, or fell silent, in this test or in an earlier one of the same
+    device; or it ended again before the device's turn came."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,8 @@ class PartRate:
     spread: float | None
     """95 % half-width of the median ÷ the median; None below six repetitions."""
     repetitions: int
+    pass_bytes: int | None = None
+    """Memory that one pass goes over; None for products and graphs, which are not held to it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,9 @@ def kind_label(machine: Machine) -> str:
     """`2× Tesla T4`, `Apple M4`, or `Linux, CPU only · 4 CPUs`.
 
     Cards are named as their driver names them. Integrated graphics counts only where there is no
-    discrete card. Different cards are joined by `+`, in the order in which they were found. What
-    the engine says of the cards changes nothing. Apple's machines are called by their chip.
+    discrete card. Different cards are joined by `+`, in the order in which they were found. The
+    engine changes nothing of cards that the system lists. Apple's machines are called by their
+    chip.
     """  # noqa: RUF002
     cards = counted_cards(machine.accelerators)
     if not cards or _is_apples(machine):

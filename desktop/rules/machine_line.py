@@ -12,8 +12,9 @@ _UNKNOWN = {"", "unknown"}
 def machine_line(machine: Machine) -> str:
     """System, cards with their memory or `no GPU`, CPUs, RAM; what was not told is left out.
 
-    Memory is in whole GiB, written GB as on a card's box. A card inside the processor has no memory
-    beside its name: what it uses is the RAM that the line ends with.
+    Memory is in whole GiB (2^30 bytes), and `GB` is written behind it as the standings page does:
+    it shows `Tesla T4 15 GB` for 15360 MiB and `31 GB RAM` for 31 GiB. A card inside the processor
+    has no memory beside its name: what it uses is the RAM that the line ends with.
     """
     cpus = machine.cpu.usable_cpus or machine.cpu.logical_cores
     parts = (

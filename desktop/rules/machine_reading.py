@@ -60,7 +60,7 @@ def _accelerator(card: Fields) -> Accelerator:
         memory_bytes=bytes_from(card, "memory_gib"),
         integrated=card.flag("integrated"),
         gpu_cores=card.integer_or_none("gpu_cores", 1),
-        external="external" in card.values and card.flag("external"),
+        external=card.flag("external") if "external" in card.values else None,
     )
 
 
@@ -82,10 +82,10 @@ def conditions_from(conditions: Fields) -> Conditions:
     display = "display_attached" in conditions.values
     return Conditions(
         power_supply=conditions.member("power_supply", PowerSupply) if supply else None,
-        battery_percent=conditions.number_or_none("battery_percent"),
+        battery_percent=conditions.number_or_none("battery_percent", high=100.0),
         governor=conditions.text_or_none("governor"),
         temperature_c=conditions.number_or_none("temperature_c", None),
-        other_load_percent=conditions.number_or_none("other_load_percent"),
+        other_load_percent=conditions.number_or_none("other_load_percent", high=100.0),
         memory_available_bytes=conditions.integer_or_none("memory_available_bytes"),
         thermal=conditions.member("thermal", Thermal) if thermal else None,
         display_attached=conditions.flag("display_attached") if display else None,

@@ -52,7 +52,7 @@ def _accelerator(card: Accelerator) -> Fields:
         memory_gib=gib_or_none(card.memory_bytes),
         integrated=card.integrated,
         gpu_cores=card.gpu_cores,
-        external=card.external or None,
+        external=card.external,
     )
 
 

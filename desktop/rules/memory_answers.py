@@ -1,5 +1,6 @@
 """How much memory there is for one build: on the cards, and with the processor's help."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from desktop.records.machine import Accelerator, Machine
@@ -16,9 +17,10 @@ class MemoryAnswers:
     """
 
     on_card_bytes: int | None
-    """On the cards that a run would use; None without a card, or where nobody tells."""
+    """On the cards that a run would use; None without a card, or where one's is not told."""
     with_offload_bytes: int | None
-    """The cards and the system's memory together, memory that both share counted once."""
+    """The cards and the system's memory together, memory that both share counted once; None where
+    one of them is not told."""
 
 
 def memory_answers(machine: Machine) -> MemoryAnswers:
@@ -26,25 +28,26 @@ def memory_answers(machine: Machine) -> MemoryAnswers:
     cards = used_cards(machine)
     if not cards:
         return MemoryAnswers(None, machine.ram_bytes)
-    known = [card.memory_bytes for card in cards if card.memory_bytes is not None]
-    return MemoryAnswers(sum(known) if known else None, _together(cards, machine.ram_bytes))
+    on_cards = _sum(card.memory_bytes for card in cards)
+    beside = _sum(_beside_ram(card) for card in cards)
+    return MemoryAnswers(on_cards, _sum((machine.ram_bytes, beside)))
 
 
 def used_cards(machine: Machine) -> tuple[Accelerator, ...]:
     """The cards that a run would use: the discrete ones, else the first integrated one.
 
-    Where the engine was asked, cards that no backend of it lists do not count.
+    Where the engine was asked, cards that no backend of it lists do not count: none at all, where
+    it lists the processor alone.
     """
-    listed = tuple(card for card in machine.accelerators if card.backends)
-    cards = listed or machine.accelerators
+    cards = tuple(card for card in machine.accelerators if card.backends != ())
     return tuple(card for card in cards if not card.integrated) or cards[:1]
 
 
-def _together(cards: tuple[Accelerator, ...], ram_bytes: int | None) -> int | None:
-    if ram_bytes is None:
-        return None
-    own = (_beside_ram(card) for card in cards)
-    return ram_bytes + sum(size for size in own if size is not None)
+def _sum(sizes: Iterable[int | None]) -> int | None:
+    """None where one is not told: the sum of the others would pass for the whole."""
+    told = tuple(sizes)
+    known = [size for size in told if size is not None]
+    return sum(known) if len(known) == len(told) else None
 
 
 def _beside_ram(card: Accelerator) -> int | None:
@@ -52,4 +55,4 @@ def _beside_ram(card: Accelerator) -> int | None:
         return card.memory_bytes
     # only a carve-out is not the system's memory already; Intel's Windows driver reports one that
     # it does not take ("fictitious", Intel's support article on graphics memory)
-    return None if card.vendor == _INTEL else card.dedicated_bytes
+    return 0 if card.vendor == _INTEL else card.dedicated_bytes or 0

@@ -1,9 +1,9 @@
 """A signed body back into a machine's parts. Unknown fields are ignored; missing is None."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, TypeAlias
 
-from desktop.records.machine import Device
+from desktop.records.machine import Device, DeviceKind
 from desktop.records.parts import (
     MAX_PART_REPETITIONS,
     Part,
@@ -30,6 +30,12 @@ MAX_THREADS: Final = 65_536
 MAX_SIDE: Final = 2**40
 """Of a shape."""
 _SIDES: Final = 4
+_MOST_BYTES_S: Final = 10**15
+"""A hundred times what a card's memory gives."""
+_MOST_PER_S: Final = {PartTest.MATMUL_F16: 10**18, PartTest.SMALL_GRAPH: 10**9}
+"""Operations, and graphs: no hardware comes near these."""
+_S_NS: Final = 10**9
+_Key: TypeAlias = tuple[str, PartTest, int | None]
 
 
 def parts_from_body(body: Mapping[str, object]) -> Parts:
@@ -42,19 +48,47 @@ def parts_from_body(body: Mapping[str, object]) -> Parts:
     """
     fields = Fields(body)
     engine = fields.inner("engine")
-    devices = tuple(device_from(d) for d in engine.items("devices"))
+    devices = _devices(engine)
+    ends = _Ends(devices)
     return Parts(
         machine=machine_from(fields.inner("machine")),
         engine=engine.text("name"),
         engine_version=engine.text("version"),
         devices=devices,
         plan=_plan(fields.inner("plan")),
-        parts=_parts(fields, devices),
+        parts=_parts(fields, ends),
         before=conditions_from(fields.inner("before")),
         after=conditions_from(fields.inner("after")),
         started_at=fields.matching("started_at", RFC3339_UTC, "a time in UTC"),
-        skipped=tuple(_skip(s) for s in fields.items("skipped", MAX_PARTS)),
+        skipped=tuple(_skip(s, ends) for s in fields.items("skipped", MAX_PARTS)),
     )
+
+
+class _Ends:
+    """How each test of each device ended: once, in a figure or in a reason why there is none."""
+
+    def __init__(self, devices: tuple[Device, ...]) -> None:
+        self._kinds = {device.name: device.kind for device in devices}
+        self._seen: set[_Key] = set()
+
+    def add(self, at: Fields, key: _Key) -> None:
+        """One more; raises StatementError when it cannot be."""
+        device, _, threads = key
+        if device not in self._kinds:
+            raise at.bad("device", "is not in the engine's list")
+        if (threads is not None) != (self._kinds[device] is DeviceKind.CPU):
+            raise at.bad("threads", "are a processor's, and a processor's only")
+        if key in self._seen:
+            raise at.bad("test", "is there twice for the device")
+        self._seen.add(key)
+
+
+def _devices(engine: Fields) -> tuple[Device, ...]:
+    """The engine's list; a name stands for one device."""
+    devices = tuple(device_from(d) for d in engine.items("devices"))
+    if len({device.name for device in devices}) != len(devices):
+        raise engine.bad("devices", "has a name twice")
+    return devices
 
 
 def _plan(plan: Fields) -> PartsPlan:
@@ -67,24 +101,15 @@ def _plan(plan: Fields) -> PartsPlan:
     )
 
 
-def _parts(fields: Fields, devices: tuple[Device, ...]) -> tuple[Part, ...]:
+def _parts(fields: Fields, ends: _Ends) -> tuple[Part, ...]:
     """Of listed devices only, and each once."""
-    names = {device.name for device in devices}
-    seen = set()
-    found = []
-    for item in fields.items("parts", MAX_PARTS):
-        part = _part(item)
-        key = (part.device, part.test, part.threads)
-        if part.device not in names or key in seen:
-            raise item.bad("device", "is not in the engine's list, or its test is there twice")
-        seen.add(key)
-        found.append(part)
+    found = tuple(_part(item, ends) for item in fields.items("parts", MAX_PARTS))
     if not found:
         raise fields.bad("parts", "is empty")
-    return tuple(found)
+    return found
 
 
-def _part(part: Fields) -> Part:
+def _part(part: Fields, ends: _Ends) -> Part:
     found = Part(
         device=part.text("device"),
         test=part.member("test", PartTest),
@@ -98,13 +123,19 @@ def _part(part: Fields) -> Part:
     one_pass = work_of(found.test, found.shape)
     if not one_pass or found.work % one_pass:
         raise part.bad("work", "does not fit the shape")
+    most_per_s = _MOST_PER_S.get(found.test, _MOST_BYTES_S)
+    if found.work * _S_NS > most_per_s * min(found.durations_ns):
+        raise part.bad("durations_ns", "are shorter than any hardware's")
+    ends.add(part, (found.device, found.test, found.threads))
     return found
 
 
-def _skip(skip: Fields) -> PartSkip:
-    return PartSkip(
+def _skip(skip: Fields, ends: _Ends) -> PartSkip:
+    found = PartSkip(
         device=skip.text("device"),
         test=skip.member("test", PartTest),
         threads=skip.integer_or_none("threads", 1, MAX_THREADS),
         why=skip.member("why", Skipped),
     )
+    ends.add(skip, (found.device, found.test, found.threads))
+    return found

@@ -3,10 +3,18 @@
 import logging
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import replace
 
 from desktop.errors import GramError, Reason
 from desktop.paths import Paths
-from desktop.records.events import AppEvent, CallFailed, CostsKnown, MachineKnown, ResultsKnown
+from desktop.records.events import (
+    AppEvent,
+    CallFailed,
+    CostsKnown,
+    MachineKnown,
+    Notice,
+    ResultsKnown,
+)
 from desktop.records.parts import PartsRequest
 from desktop.records.request import Curves, RunRequest
 from desktop.records.run import Run
@@ -55,8 +63,11 @@ class AppServices:
         return self.runs.curves()
 
     def refresh_machine(self) -> None:
-        """Detect the machine; `MachineKnown` or `CallFailed` follows."""
-        self._later(lambda: _known(machine_facts(self.paths)))
+        """Detect; `MachineKnown` follows twice, the second with the engine, or `CallFailed`."""
+        self._later(lambda: _known(machine_facts(self.paths, self._so_far)))
+
+    def _so_far(self, facts: MachineFacts) -> None:
+        self._post(replace(_known(facts), engine_awaited=True))
 
     def refresh_parts(self) -> None:
         """Read the newest parts that were kept; `PartsKnown` or `CallFailed` follows."""
@@ -64,7 +75,13 @@ class AppServices:
 
     def refresh_costs(self, run: Run) -> None:
         """Derive the run's price and carbon; `CostsKnown` or `CallFailed` follows."""
-        self._later(lambda: CostsKnown(costs_of(run, read_settings(self.paths.settings).settings)))
+        self._later(lambda: self._costs(run))
+
+    def _costs(self, run: Run) -> CostsKnown:
+        settings, told = read_settings(self.paths.settings)
+        for reason in told:
+            self._post(Notice(reason))
+        return CostsKnown(costs_of(run, settings))
 
     def refresh_results(self) -> None:
         """Read the ledger; `ResultsKnown` or `CallFailed` follows."""

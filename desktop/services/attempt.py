@@ -128,8 +128,12 @@ class Attempt:
         self._worker = worker
         self.check()
 
-    def slowly(self, call: Callable[[], T]) -> T:
+    def slowly(self, call: Callable[[], T], undo: Callable[[T], None] | None = None) -> T:
         """Have the slow-calls thread do it, and give up waiting when the run is stopped.
+
+        Args:
+            call: what may block.
+            undo: done with a result that comes when nobody waits for it any more.
 
         Raises:
             GramError: what `call` raised, or `cancelled`.
@@ -142,6 +146,8 @@ class Attempt:
         if self._cancelled.is_set() and not future.done():
             # a prompt that nobody answers must not hold up the next run
             self.outside.slow.leave_behind()
+        if self._cancelled.is_set() and undo is not None:
+            future.add_done_callback(lambda late: _undo(late, undo))
         self.check()
         return future.result()
 
@@ -157,3 +163,8 @@ class Attempt:
     def notice(self, reason: Reason) -> None:
         """Tell the doors what the person should know."""
         self._post(Notice(reason))
+
+
+def _undo(late: "Future[T]", undo: Callable[[T], None]) -> None:
+    if not late.cancelled() and late.exception() is None:
+        undo(late.result())

@@ -9,10 +9,11 @@ from functools import cache
 
 from desktop import resources
 from desktop.errors import Reason
+from desktop.power.sources import read_shipped_catalogue
 from desktop.records.cost import Carbon, Costs, HourlyRate, Place, Price
 from desktop.records.run import Rate, Run
 from desktop.rules.carbon import GRIDS, US_STATES, CarbonTables, carbon_g, read_tables
-from desktop.rules.catalogue import RESOURCE, CatalogueDevice, read_catalogue
+from desktop.rules.catalogue import CatalogueDevice
 from desktop.rules.price import (
     Draw,
     HardwarePrice,
@@ -77,10 +78,13 @@ def hourly_rate(
     return rate_card(price, draw, settings.tariff_usd_kwh)
 
 
-@cache
 def catalogue() -> tuple[CatalogueDevice, ...]:
-    """The catalogue that ships with Gram."""
-    return read_catalogue(resources.text(RESOURCE))
+    """The catalogue that ships with Gram.
+
+    Raises:
+        GramError: `resource_damaged`, a fault of packaging.
+    """
+    return read_shipped_catalogue()
 
 
 @cache

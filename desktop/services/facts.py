@@ -38,29 +38,36 @@ class MachineFacts:
     """Sources that failed or did not answer in time, in English words."""
 
 
-def machine_facts(paths: Paths) -> MachineFacts:
-    """Detect; takes seconds, so never on the UI thread. Without an engine, `engine` is None."""
+def machine_facts(
+    paths: Paths, so_far: Callable[[MachineFacts], None] = lambda _: None
+) -> MachineFacts:
+    """Detect; takes seconds, so never on the UI thread. Without an engine, `engine` is None.
+
+    Args:
+        paths: for the worker's log.
+        so_far: is told what is known before the engine is asked, which a card's driver can make
+            long.
+    """
     found = survey()
-    engine = _engine_or_none(paths)
-    devices = engine.devices if engine else ()
-    machine = with_engine(found.machine, devices)
+    so_far(_facts(found.machine, None, found.failures))
+    try:
+        engine = engine_devices(paths)
+    except BenchError as e:
+        log.warning("the engine tells nothing: %s", e)
+        return _facts(found.machine, None, (*found.failures, f"the engine: {e.reason.text()}"))
+    return _facts(with_engine(found.machine, engine.devices), engine, found.failures)
+
+
+def _facts(machine: Machine, engine: Devices | None, given_up: tuple[str, ...]) -> MachineFacts:
     return MachineFacts(
         machine,
         kind_label(machine),
-        _meter(machine, devices),
+        _meter(machine, engine.devices if engine else ()),
         engine,
         read_conditions(virtual=machine.virtual is not None),
         memory_answers(machine),
-        found.failures,
+        given_up,
     )
-
-
-def _engine_or_none(paths: Paths) -> Devices | None:
-    try:
-        return engine_devices(paths)
-    except BenchError as e:
-        log.warning("the engine tells nothing: %s", e)
-        return None
 
 
 def _meter(machine: Machine, devices: tuple[Device, ...]) -> MeterFacts:

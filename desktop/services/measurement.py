@@ -3,9 +3,9 @@
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Final
 
 from desktop import clock
+from desktop.bench.engine_log import PROCESSOR
 from desktop.bench.process import WorkerProcess
 from desktop.bench.protocol import Finished, Loaded, Message, RepetitionStarted
 from desktop.errors import BenchError
@@ -28,8 +28,6 @@ from desktop.rules.rates import rate_of
 from desktop.services.curves import LiveCurves
 from desktop.services.power_watch import PowerWatch
 from desktop.services.progress import ProgressGuess
-
-_PROCESSOR: Final = "CPU"
 
 
 @dataclass(slots=True)
@@ -93,7 +91,7 @@ class Measurement:
         Raises:
             BenchError: `processor_instead`.
         """
-        if self.cards and loaded.backend == _PROCESSOR:
+        if self.cards and loaded.backend == PROCESSOR:
             raise BenchError(
                 "processor_instead", name=self.build.name, card=self.cards[0].description
             )

@@ -1,29 +1,36 @@
 """What the worker tells of the parts, turned into events for the doors and the values to sign.
 
-A driver that ends the process costs its device only: the others go on in another worker.
+A driver that ends the process costs its device only: the others go on in another worker. Every test
+ends in a figure or in a `PartSkip`, whatever becomes of the workers.
 """
 
 import logging
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from desktop import clock
 from desktop.bench.parts_protocol import PartsJob, PartStarted
+from desktop.bench.parts_tasks import Task, tasks_of
 from desktop.bench.process import WorkerProcess
 from desktop.bench.protocol import Message
 from desktop.errors import BenchError
 from desktop.machine.conditions import read_conditions
 from desktop.machine.load import LoadWindow
-from desktop.records.events import Devices, PartDone, Phase, Progress, RunEvent
+from desktop.machine.merge import with_engine
+from desktop.records.events import Devices, PartDone, PartMissed, Phase, Progress, RunEvent
 from desktop.records.machine import Machine
 from desktop.records.parts import Part, Parts, PartSkip, PartsPlan, Skipped
 from desktop.rules.parts_rates import part_rate
 
 log = logging.getLogger(__name__)
-ENDS: Final = frozenset({"worker_crashed", "worker_killed", "worker_hung", "out_of_memory"})
-"""How a worker ends that a device's driver took with it."""
+ENDS: Final = frozenset(
+    {"worker_start", "worker_crashed", "worker_killed", "worker_hung", "out_of_memory"}
+)
+"""How a worker ends that does not spoil what others have measured: most often a device's driver
+took it with it."""
 LEAST_S: Final = 5.0
 """What is given to the devices that are left."""
 
@@ -40,7 +47,12 @@ class PartsMeasurement:
     _now: PartStarted | None = None
     _parts: list[Part] = field(default_factory=list)
     _skipped: list[PartSkip] = field(default_factory=list)
+    _lost: BenchError | None = None
+    """How the last of the workers ended that were lost."""
     _pids: set[int] = field(default_factory=lambda: {os.getpid()})
+    """This process and all workers."""
+    _knows_ended: bool = sys.platform == "linux"
+    """Whether the system still counts the CPU time of a worker that has ended."""
     _fraction: float = 0.0
     _started_ns: int = field(default_factory=clock.now_ns)
 
@@ -48,16 +60,18 @@ class PartsMeasurement:
         """Read every message of as many workers as it takes.
 
         Raises:
-            BenchError: as `WorkerProcess.messages` where no device gave any figure; `no_parts`.
+            BenchError: as `WorkerProcess.messages` where no device gave any figure; `no_parts`;
+                `cancelled` and `worker_garbage` in any case.
         """
         started_at = clock.utc_text(clock.utc_now())
         virtual = self.machine.virtual is not None
-        load, before = LoadWindow([os.getpid()]), read_conditions(virtual=virtual)
+        load, before = LoadWindow(self._pids), read_conditions(virtual=virtual)
         self.post(Progress(Phase.LOADING, None, 0.0, None))
         other_percent = self._measure(before.memory_available_bytes, load)
         devices = self._devices
         return Parts(
-            machine=self.machine,
+            # what is signed of cards is what the engine can use of them
+            machine=with_engine(self.machine, devices.devices if devices else ()),
             engine=devices.engine if devices else "unknown",
             engine_version=devices.version if devices else "unknown",
             devices=devices.devices if devices else (),
@@ -70,46 +84,66 @@ class PartsMeasurement:
         )
 
     def _measure(self, memory_bytes: int | None, load: LoadWindow) -> float | None:
-        """Returns how busy other programs were meanwhile."""
-        last: BenchError | None = None
+        """Returns how busy other programs were meanwhile, percent."""
         while True:
+            done = self._done()
             try:
                 other_percent = self._one_worker(memory_bytes, load)
-                break
             except BenchError as e:
-                if e.code not in ENDS or self._now is None:
+                if e.code not in ENDS:
                     raise
-                last = e
-                self._lost(self._now, e)
+                self._lose(e)
+                if self._done() != done:
+                    continue
+                # it ended before any device's turn, and so would the next one
+                other_percent = self._other_percent(load)
+            break
         if not self._parts:
-            raise last or BenchError("no_parts", detail=self._why())
+            raise self._lost or BenchError("no_parts", detail=self._why())
+        if self._lost is not None:
+            self._miss(self._tasks())
         return other_percent
 
     def _one_worker(self, memory_bytes: int | None, load: LoadWindow) -> float | None:
-        done = {p.device for p in self._parts} | {s.device for s in self._skipped}
         left_s = max(LEAST_S, self.plan.time_limit_s - self._spent_s())
         plan = replace(self.plan, time_limit_s=left_s)
-        with self.start(PartsJob(plan, memory_bytes, tuple(sorted(done)))) as worker:
-            self._now = None
+        self._now = None
+        with self.start(PartsJob(plan, memory_bytes, tuple(sorted(self._done())))) as worker:
+            if worker.pid is not None:
+                self._pids.add(worker.pid)
             for message in worker.messages():
                 self._heed(message)
-            pids = [os.getpid(), *([worker.pid] if worker.pid else [])]
-            return load.other_percent(pids)
+            return self._other_percent(load)
+
+    def _other_percent(self, load: LoadWindow) -> float | None:
+        """None rather than a lost worker's work taken for other programs'."""
+        if self._lost is not None and not self._knows_ended:
+            return None
+        return load.other_percent(self._pids)
+
+    def _done(self) -> set[str]:
+        """The devices that no further worker is to measure."""
+        return {p.device for p in self._parts} | {s.device for s in self._skipped}
 
     def _heed(self, message: Message) -> None:
         match message:
             case Devices():
-                self._devices = message
-                self.post(message)
+                self._listed(message)
             case PartStarted():
                 self._begun(message)
             case Part():
                 self._parts.append(message)
                 self.post(PartDone(part_rate(message), self._fraction))
             case PartSkip():
-                self._skipped.append(message)
+                self._skip(message)
             case _:
                 pass
+
+    def _listed(self, devices: Devices) -> None:
+        # a driver that ended a worker may list less the next time, and figures need their device
+        if self._devices is None:
+            self._devices = devices
+            self.post(devices)
 
     def _begun(self, started: PartStarted) -> None:
         self._now = started
@@ -130,9 +164,32 @@ class PartsMeasurement:
     def _spent_s(self) -> float:
         return (clock.now_ns() - self._started_ns) / 1e9
 
-    def _lost(self, at: PartStarted, error: BenchError) -> None:
+    def _lose(self, error: BenchError) -> None:
+        """A worker ended: what its device has not given is missing."""
+        self._lost = error
+        at = self._now
+        if at is None:
+            log.warning("a worker ended before any test: %s", error)
+            return
         log.warning("%s is left out, the worker ended in %s: %s", at.device, at.test, error)
-        self._skipped.append(PartSkip(at.device, at.test, at.threads, Skipped.CRASHED))
+        self._miss(task for task in self._tasks() if task.device.name == at.device)
+
+    def _tasks(self) -> Iterable[Task]:
+        devices = self._devices.devices if self._devices else ()
+        return (task for group in tasks_of(devices, self.plan) for task in group)
+
+    def _miss(self, tasks: Iterable[Task]) -> None:
+        """Those of `tasks` that have not ended yet are skipped."""
+        ended = {(p.device, p.test, p.threads) for p in self._parts}
+        ended |= {(s.device, s.test, s.threads) for s in self._skipped}
+        for task in tasks:
+            key = (task.device.name, task.test, task.threads)
+            if key not in ended:
+                self._skip(PartSkip(*key, Skipped.CRASHED))
+
+    def _skip(self, skip: PartSkip) -> None:
+        self._skipped.append(skip)
+        self.post(PartMissed(skip, self._fraction))
 
     def _why(self) -> str:
         """Why nothing could be measured."""

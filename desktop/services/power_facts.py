@@ -9,11 +9,12 @@ from typing import Final, Self
 from desktop.errors import BenchError
 from desktop.machine.detect import detect
 from desktop.paths import Paths
-from desktop.power.choose import Looked, look_around
+from desktop.power.choose import look_around
 from desktop.power.energy import energy_of
 from desktop.power.integrate import power_samples
 from desktop.power.meter import Meter, Reading
 from desktop.power.sampler import Sampler
+from desktop.power.search import Looked
 from desktop.records.energy import Energy, MeterFacts
 from desktop.records.machine import Accelerator, Device, DeviceKind
 from desktop.services.facts import engine_devices
@@ -76,9 +77,7 @@ class PowerReading:
     def __exit__(
         self, kind: type[BaseException] | None, e: BaseException | None, tb: TracebackType | None
     ) -> None:
-        # a stuck meter is still in use by the thread that is left behind
-        if self._sampler.stop():
-            self._meter.close()
+        self._sampler.close()
 
     def now(self) -> PowerNow:
         """The watts now, and the joules and mean watts since the start."""

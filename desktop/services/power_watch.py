@@ -44,9 +44,11 @@ class PowerWatch:
     def __exit__(
         self, kind: type[BaseException] | None, e: BaseException | None, tb: TracebackType | None
     ) -> None:
-        # a stuck meter is still in use by the thread that is left behind
-        if self._sampler.stop():
-            self._meter.close()
+        self._sampler.close()
+
+    def close(self) -> None:
+        """Let the meter of a watch go that was never entered."""
+        self._sampler.close()
 
     @property
     def facts(self) -> MeterFacts:

@@ -10,7 +10,7 @@ from pathlib import Path
 from desktop.builds.hashes import hashes_in
 from desktop.builds.reference import FILE_VARIABLE, reference
 from desktop.builds.store import find_build, list_builds
-from desktop.errors import GramError, StatementError
+from desktop.errors import GramError, LedgerError, StatementError
 from desktop.identity.envelope import verify
 from desktop.network.ledger import Ledger
 from desktop.paths import Paths
@@ -59,11 +59,32 @@ def newest_parts(paths: Paths) -> PartsKnown:
     Raises:
         LedgerError: the ledger cannot be read.
     """
-    for kept in _kept(paths, PARTS_TYPE):
-        if kept.parts is not None:
-            rates = rates_of(kept.parts.parts)
-            return PartsKnown(rates, kept.parts.started_at, kept.statement.key_id)
-    return PartsKnown()
+    kept = _last_parts(paths)
+    if kept is None or kept.parts is None:
+        return PartsKnown()
+    return PartsKnown(
+        rates_of(kept.parts.parts),
+        kept.parts.started_at,
+        kept.statement.key_id,
+        skipped=kept.parts.skipped,
+        devices=kept.parts.devices,
+    )
+
+
+def kept_parts(paths: Paths) -> Checked:
+    """The newest parts kept here, with their statement.
+
+    Raises:
+        LedgerError: `no_parts_kept`, or the ledger cannot be read.
+    """
+    kept = _last_parts(paths)
+    if kept is None:
+        raise LedgerError("no_parts_kept")
+    return kept
+
+
+def _last_parts(paths: Paths) -> Checked | None:
+    return next((kept for kept in _kept(paths, PARTS_TYPE) if kept.parts is not None), None)
 
 
 def exported(paths: Paths, id_prefix: str) -> str:

@@ -20,9 +20,10 @@ from desktop.estimate.memory import memory_need, shortfall
 from desktop.machine.conditions import read_conditions
 from desktop.machine.cores import usable_cores
 from desktop.machine.detect import detect
+from desktop.machine.merge import with_engine
 from desktop.paths import Paths
 from desktop.records.build import LocalBuild
-from desktop.records.events import BuildKnown, Phase, RunEvent, RunFinished
+from desktop.records.events import BuildKnown, Devices, Phase, RunEvent, RunFinished
 from desktop.records.machine import Device, DeviceKind, Machine
 from desktop.records.request import REFERENCE, RunRequest
 from desktop.records.run import Plan, Run
@@ -37,6 +38,9 @@ __all__ = ["Outside", "Session"]
 
 log = logging.getLogger(__name__)
 _CARDS: Final = frozenset({DeviceKind.GPU, DeviceKind.IGPU})
+_CHOOSABLE: Final = _CARDS | {DeviceKind.SOFTWARE}
+_NOT_OF_CARDS: Final = frozenset({"CPU", "BLAS", "RPC"})
+"""Backends that compute on the processor, or elsewhere."""
 
 
 class Session:
@@ -73,9 +77,11 @@ class Session:
         signer = attempt.open_signer(self._request.signing, self._request.key_file)
         local = self._find_build(paths)
         self._post(BuildKnown(local.build))
-        machine = attempt.slowly(detect)
+        engine = engine_devices(paths, attempt.made)
+        # what is signed of cards is what the engine can use of them
+        machine = with_engine(attempt.slowly(detect), engine.devices)
         plan = self._plan()
-        cards = self._cards(plan)
+        cards = self._cards(plan, machine, engine)
         self._check_memory(local, cards)
         log.info("measuring %s", local.build.name)
         run = self._benchmark(local, machine, plan, cards)
@@ -128,7 +134,11 @@ class Session:
     def _benchmark(
         self, local: LocalBuild, machine: Machine, plan: Plan, cards: tuple[Device, ...]
     ) -> Run:
-        with PowerWatch(machine, cards, self.curves, self._post) as power:
+        # a stuck driver must not hold up a Stop
+        watch = self._attempt.slowly(
+            lambda: PowerWatch(machine, cards, self.curves, self._post), PowerWatch.close
+        )
+        with watch as power:
             power.start(self._attempt.wake)
             self._attempt.check()
             job = Job(os.fspath(local.path), plan)
@@ -139,18 +149,21 @@ class Session:
                     local.build, machine, plan, worker, power, self.curves, self._post, cards
                 ).take()
 
-    def _cards(self, plan: Plan) -> tuple[Device, ...]:
+    def _cards(self, plan: Plan, machine: Machine, engine: Devices) -> tuple[Device, ...]:
         """The cards that will hold layers.
 
         Raises:
-            BenchError: `no_such_device` when a card was asked for that the engine does not list.
+            BenchError: `no_such_device` when a card was asked for that the engine does not list;
+                `card_lost` when it lists none, though it could use the one that is there.
         """
         if plan.gpu_layers == 0:
             return ()
-        listed = engine_devices(self.outside.paths, self._attempt.made).devices
         if plan.devices:
-            return chosen_cards(listed, plan.devices)
-        return tuple(d for d in listed if d.kind in _CARDS)
+            return chosen_cards(engine.devices, plan.devices)
+        cards = tuple(d for d in engine.devices if d.kind in _CARDS)
+        if not cards:
+            refuse_lost_card(machine, engine)
+        return cards
 
     def _plan(self) -> Plan:
         request = self._request
@@ -170,8 +183,23 @@ def chosen_cards(listed: tuple[Device, ...], names: tuple[str, ...]) -> tuple[De
     Raises:
         BenchError: `no_such_device`, naming those that there are.
     """
-    cards = {d.name: d for d in listed if d.kind is not DeviceKind.CPU}
+    cards = {d.name: d for d in listed if d.kind in _CHOOSABLE}
     unknown = next((name for name in names if name not in cards), None)
     if unknown is not None:
         raise BenchError("no_such_device", name=unknown, there=", ".join(cards) or "none")
     return tuple(card for name, card in cards.items() if name in names)
+
+
+def refuse_lost_card(machine: Machine, engine: Devices) -> None:
+    """Where driver or pass-through are lost, the processor's figures would stand as the card's.
+
+    An engine that was built for the processor alone says nothing of the card: it is the only one
+    that many have, and what it measures carries its backend and a note.
+
+    Raises:
+        BenchError: `card_lost`.
+    """
+    able = [name for name in engine.backends if name not in _NOT_OF_CARDS]
+    discrete = next((card for card in machine.accelerators if not card.integrated), None)
+    if able and discrete is not None:
+        raise BenchError("card_lost", card=discrete.name, backends=", ".join(able))

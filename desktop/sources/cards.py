@@ -9,6 +9,8 @@ from desktop.sources import files
 ROOT = Path("/")
 DISPLAY_CLASS, ACCELERATOR_CLASS = 0x03, 0x12
 """Base classes of PCI: display controllers, processing accelerators."""
+_REMOVABLE = {"removable": True, "fixed": False}
+"""The third word is `unknown`."""
 _PCI_IDS = ("usr/share/hwdata/pci.ids", "usr/share/misc/pci.ids")
 _AMDGPU_IDS = ("usr/share/libdrm/amdgpu.ids", "opt/amdgpu/share/libdrm/amdgpu.ids")
 
@@ -34,8 +36,9 @@ class PciCard:
     base_class: int = DISPLAY_CLASS
     subsystem: tuple[int, int] | None = None
     """Vendor and number of the board that carries the chip."""
-    removable: bool = False
-    """Its user can take it off, says the firmware (kernel docs, ABI sysfs-devices-removable)."""
+    removable: bool | None = None
+    """Its user can take it off, says the firmware (kernel docs, ABI sysfs-devices-removable); None
+    where it does not tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,7 @@ def _card(folder: Path) -> PciCard | None:
         has_northbridge_voltage=_has_northbridge_voltage(folder),
         base_class=pci_class >> 16,
         subsystem=_subsystem(folder),
-        removable=files.read_line(folder / "removable") == "removable",
+        removable=_REMOVABLE.get(files.read_line(folder / "removable") or ""),
     )
 
 

@@ -19,6 +19,10 @@ class VirtualMarks:
     first_process_cgroup: str | None = None
     container_files: tuple[str, ...] = ()
     xen: str | None = None
+    in_pod: bool = False
+    """Kubernetes tells each process where its service is; the address itself is not kept."""
+    root_filesystem: str | None = None
+    """Its type: `overlay` is a container's, or a live system's."""
 
 
 def read_marks(root: Path = ROOT) -> VirtualMarks:
@@ -32,7 +36,24 @@ def read_marks(root: Path = ROOT) -> VirtualMarks:
         first_process_cgroup=files.read_text(root / "proc/1/cgroup"),
         container_files=tuple(name for name in container_files if _there(root / name)),
         xen=files.read_line(root / "sys/hypervisor/type"),
+        in_pod=_in_pod(root),
+        root_filesystem=_root_filesystem(root),
     )
+
+
+def _in_pod(root: Path) -> bool:
+    environment = files.read_text(root / "proc/self/environ") or ""
+    return any(word.startswith("KUBERNETES_SERVICE_HOST=") for word in environment.split("\0"))
+
+
+def _root_filesystem(root: Path) -> str | None:
+    """The type of what was mounted at `/` last (proc(5), mountinfo); paths are not kept."""
+    found = None
+    for line in (files.read_text(root / "proc/self/mountinfo") or "").splitlines():
+        before, _, after = line.partition(" - ")
+        if before.split()[4:5] == ["/"] and after:
+            found = after.split(maxsplit=1)[0]
+    return found
 
 
 def read_lscpu(limit_s: float = 1.0) -> str | None:

@@ -13,8 +13,10 @@ GET_METADATA: Final = 0x224008
 GET_MEASUREMENT: Final = 0x22400C
 INTERFACE: Final = "{45BD8344-7ED6-49CF-A440-C276C933B053}"
 _MOST_BYTES: Final = 65_536
-_MOST_CHANNELS: Final = 64
 _CHANNEL_BYTES: Final = 16
+_COUNT_AT: Final = 66
+"""Of `ChannelCount` in `EMI_METADATA_V2`: after two names of 16 wide characters and a revision."""
+_V2: Final = 2
 
 
 class EmiDevice(Protocol):
@@ -36,6 +38,17 @@ class EmiDevice(Protocol):
     def close(self) -> None:
         """Let the device go."""
         ...
+
+
+def measurement_length(version: int, metadata: bytes | None) -> int:
+    """Bytes of one measurement: version 2 has as many channels as its metadata counts, 1 has one.
+
+    A buffer that is too small is refused by the driver, so the count is asked, not guessed.
+    """
+    if version != _V2:
+        return _CHANNEL_BYTES
+    count = int.from_bytes((metadata or b"")[_COUNT_AT : _COUNT_AT + 2], "little")
+    return max(1, count) * _CHANNEL_BYTES
 
 
 def open_devices() -> tuple[EmiDevice, ...]:
@@ -61,6 +74,7 @@ if sys.platform == "win32":
             self._kernel, self._handle = kernel, handle
             told = self._ask(GET_VERSION, 2)
             self.version = int.from_bytes(told, "little") if told else 0
+            self._length = measurement_length(self.version, self.metadata())
 
         def metadata(self) -> bytes | None:
             size = self._ask(GET_METADATA_SIZE, 4)
@@ -68,7 +82,7 @@ if sys.platform == "win32":
             return self._ask(GET_METADATA, length) if 0 < length <= _MOST_BYTES else None
 
         def measurement(self) -> bytes | None:
-            return self._ask(GET_MEASUREMENT, _MOST_CHANNELS * _CHANNEL_BYTES)
+            return self._ask(GET_MEASUREMENT, self._length)
 
         def close(self) -> None:
             self._kernel.CloseHandle(wintypes.HANDLE(self._handle))

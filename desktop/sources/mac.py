@@ -10,6 +10,7 @@ SYSCTLS = (
     "hw.logicalcpu",
     "hw.packages",
     "hw.memsize",
+    "hw.model",
     "hw.optional.arm64",
     "hw.optional.arm.FEAT_BF16",
     "hw.optional.arm.FEAT_DotProd",
@@ -50,6 +51,11 @@ def read_battery(limit_s: float = LIMIT_S) -> str | ToolFailure:
 def read_thermal(limit_s: float = LIMIT_S) -> str | ToolFailure:
     """`pmset -g therm`: whether heat limits the processor; few Macs tell it."""
     return run_tool(["pmset", "-g", "therm"], limit_s)
+
+
+def read_power_settings(limit_s: float = LIMIT_S) -> str | ToolFailure:
+    """`pmset -g`: the settings in use, the power mode among them."""
+    return run_tool(["pmset", "-g"], limit_s)
 
 
 def read_displays(limit_s: float = LIMIT_S) -> str | ToolFailure:

@@ -1,7 +1,7 @@
 """NVIDIA's management library, through nvidia-ml-py. Not there: no cards."""
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import ModuleType
 from typing import TypeVar
@@ -29,10 +29,16 @@ class Nvml:
         self._handles: dict[int, object] = {}
 
     def cards(self) -> tuple[NvmlCard, ...]:
-        """All cards that NVML lists."""
+        """All cards that NVML lists and lets us use."""
+        return tuple(self.each_card())
+
+    def each_card(self) -> Iterator[NvmlCard]:
+        """As `cards`, each as soon as it is read: the first call on a card may take a second."""
         count = self._guard(self._library.nvmlDeviceGetCount) or 0
-        cards = (self._card(index) for index in range(count))
-        return tuple(card for card in cards if card is not None)
+        for index in range(count):
+            card = self._card(index)
+            if card is not None:
+                yield card
 
     def energy_mj(self, index: int) -> int | None:
         """Millijoules since the driver was loaded; Volta and newer."""
@@ -104,13 +110,13 @@ def _load() -> ModuleType | None:
         return None
 
 
-def read_cards() -> tuple[NvmlCard, ...]:
-    """All cards, NVML opened and closed around it."""
-    nvml = open_nvml()
+def read_cards(library: ModuleType | None = None) -> Iterator[NvmlCard]:
+    """Each card as soon as it is read, NVML opened and closed around them."""
+    nvml = open_nvml(library)
     if nvml is None:
-        return ()
+        return
     try:
-        return nvml.cards()
+        yield from nvml.each_card()
     finally:
         nvml.close()
 

@@ -16,6 +16,7 @@ CIM_PROPERTIES: Final = MappingProxyType(
             "DriverVersion",
             "AdapterCompatibility",
             "CurrentHorizontalResolution",
+            "ConfigManagerErrorCode",
         ),
         "Win32_Processor": ("Name", "NumberOfCores", "NumberOfLogicalProcessors"),
         "Win32_PhysicalMemory": (

@@ -20,13 +20,13 @@ class AcceleratorsCard(Card):
             self.body.addWidget(part)
         self.show_cards(())
 
-    def show_cards(self, cards: tuple[Accelerator, ...]) -> None:
-        """Show them, in the order given."""
+    def show_cards(self, cards: tuple[Accelerator, ...], *, listed: bool = False) -> None:
+        """Show them, in the order given; `listed` says that the engine was asked for its list."""
         self.model.replace([self._texts(card) for card in cards])
         self.table.fit_rows()
         self.table.setVisible(bool(cards))
         self.none.setVisible(not cards)
-        unused = [card.name for card in cards if not card.backends]
+        unused = [card.name for card in cards if listed and not card.backends]
         words = self.tr("The engine that is installed does not list: {names}.")
         self.note.setText(words.format(names=", ".join(unused)))
         self.note.setVisible(bool(unused))
@@ -52,7 +52,7 @@ class AcceleratorsCard(Card):
             fmt.or_dash(card.dedicated_bytes, fmt.memory),
             fmt.or_dash(card.shared_bytes, fmt.memory),
             card.driver or fmt.DASH,
-            ", ".join(card.backends) or fmt.DASH,
+            ", ".join(card.backends or ()) or fmt.DASH,
             card.pci_address or fmt.DASH,
         )
 

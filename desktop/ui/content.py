@@ -11,6 +11,7 @@ from desktop import __version__
 from desktop.records.events import (
     AppEvent,
     CallFailed,
+    CostsKnown,
     MachineKnown,
     PartDone,
     PartsFinished,
@@ -94,6 +95,8 @@ class Content(QWidget):
         elif isinstance(event, MachineKnown):
             self.measure.handle(event)
             self.machine.handle(event)
+        elif isinstance(event, CostsKnown):
+            self.measure.handle(event)
         elif self.machine.measuring or isinstance(event, PartDone | PartsFinished | PartsKnown):
             self.machine.handle(event)
         else:

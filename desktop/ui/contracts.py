@@ -26,7 +26,7 @@ class Services(Protocol):
         """The live graph's data; cheap, pulled by a timer."""
 
     def refresh_machine(self) -> None:
-        """Detect the machine; `MachineKnown` or `CallFailed` follows."""
+        """Detect; `MachineKnown` follows twice, the second with the engine, or `CallFailed`."""
 
     def refresh_parts(self) -> None:
         """Read the newest parts that were kept; `PartsKnown` or `CallFailed` follows."""

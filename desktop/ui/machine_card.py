@@ -45,7 +45,7 @@ class MachineCard(Card):
             fmt.or_dash(machine.ram_bytes, fmt.memory),
             self._cards(machine.accelerators),
             self._system(machine),
-            self._engine(event.engine),
+            None if event.engine_awaited else self._engine(event.engine),
             messages.meter(event.meter),
         )
         for label, value in zip(self._labels, values, strict=True):

@@ -6,11 +6,14 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from desktop.errors import Reason
 from desktop.records.events import (
     AppEvent,
+    Devices,
     MachineKnown,
     Notice,
     PartDone,
+    PartMissed,
     PartsFinished,
     PartsKnown,
+    Progress,
     RunFailed,
 )
 from desktop.ui import messages
@@ -64,9 +67,10 @@ class MachinePage(QWidget):
             case MachineKnown():
                 self._show_machine(event)
             case PartsKnown() if not self.measuring:
+                self.parts.show_devices(event.devices, event.skipped)
                 self.parts.show_rates(event.rates, event.at, event.key_id)
-            case PartDone():
-                self.parts.show_part(event.rate, event.fraction)
+            case Progress() | Devices() | PartDone() | PartMissed():
+                self._go_on(event)
             case PartsFinished():
                 self._finish(event)
             case Notice():
@@ -79,7 +83,9 @@ class MachinePage(QWidget):
     def _show_machine(self, event: MachineKnown) -> None:
         self.kind.setText(event.kind)
         engine = event.engine
-        if engine is None:
+        if event.engine_awaited:
+            self.system.setText(self.tr("Asking the engine …"))
+        elif engine is None:
             self.system.setText(self.tr("The engine could not be loaded"))
         else:
             devices = ", ".join(f"{d.name} ({d.description})" for d in engine.devices)
@@ -89,11 +95,24 @@ class MachinePage(QWidget):
             )
         self.hardware.show_machine(event)
         self.memory.show_machine(event.machine)
-        self.cards.show_cards(event.machine.accelerators)
+        self.cards.show_cards(event.machine.accelerators, listed=engine is not None)
+
+    def _go_on(self, event: Progress | Devices | PartDone | PartMissed) -> None:
+        """One step of the measurement."""
+        match event:
+            case Progress():
+                self.parts.show_step(event)
+            case Devices():
+                self.parts.show_devices(event.devices)
+            case PartDone():
+                self.parts.show_part(event.rate, event.fraction)
+            case PartMissed():
+                self.parts.show_missed(event.skip, event.fraction)
 
     def _finish(self, event: PartsFinished) -> None:
         self._end()
         at = event.parts.started_at if event.statement_id else None
+        self.parts.show_devices(event.parts.devices, event.parts.skipped)
         self.parts.show_rates(event.rates, at, event.key_id)
 
     def _fail(self, event: RunFailed) -> None:

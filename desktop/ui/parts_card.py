@@ -5,8 +5,11 @@ from collections.abc import Iterable
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
-from desktop.records.parts import PartRate, PartTest
+from desktop.records.events import Progress as Step
+from desktop.records.machine import Device
+from desktop.records.parts import PartRate, PartSkip, PartTest
 from desktop.ui import format as fmt
+from desktop.ui import parts_words as words
 from desktop.ui.components import (
     Card,
     Column,
@@ -29,7 +32,6 @@ _TESTS = (
     PartTest.COPY,
     PartTest.SMALL_GRAPH,
 )
-_TERA, _GIGA, _MICRO = 1e12, 1e9, 1e-6
 
 
 class PartsCard(Card):
@@ -42,6 +44,9 @@ class PartsCard(Card):
         super().__init__(self.tr("Parts, as measured"), parent)
         self._measuring = False
         self._rates: tuple[PartRate, ...] = ()
+        self._skipped: tuple[PartSkip, ...] = ()
+        self._devices: dict[str, Device] = {}
+        self._step, self._left = "", ""
         self.button = PrimaryButton("")
         self.button.clicked.connect(self._pressed)
         self.head.addWidget(self.button)
@@ -49,13 +54,14 @@ class PartsCard(Card):
         self.progress = Progress(self.tr("Progress of measuring the parts"))
         self.model = RowsModel(self._columns(), self)
         self.table = Table(self.model, self.tr("Parts"))
-        for part in (self.words, self.progress, self.table):
+        self.note = Muted()
+        for part in (self.words, self.progress, self.table, self.note):
             self.body.addWidget(part)
         self.show_idle()
         self.show_rates((), None, None)
 
     def show_rates(self, rates: Iterable[PartRate], at: str | None, key_id: str | None) -> None:
-        """Show what is kept; `at` is RFC 3339 text."""
+        """Show what is kept, of the devices shown last; `at` is RFC 3339 text."""
         self._rates = tuple(rates)
         self._fill()
         if not self._rates:
@@ -66,24 +72,42 @@ class PartsCard(Card):
         elif at is None:
             said = self.tr("Measured just now, not signed and not kept.")
         else:
-            words = self.tr("Measured {when}, signed {key}. Median and spread (95 %).")
-            said = words.format(when=fmt.date(at), key=fmt.short_key(key_id or ""))
+            signed = self.tr("Measured {when}, signed {key}. Median and spread (95 %).")
+            said = signed.format(when=fmt.date(at), key=fmt.short_key(key_id or ""))
         self.words.setText(said)
+
+    def show_devices(self, devices: Iterable[Device], skipped: Iterable[PartSkip] = ()) -> None:
+        """What the devices are, and which of their tests gave no figure."""
+        self._devices = {device.name: device for device in devices}
+        self._skipped = tuple(skipped)
+        self._fill()
+
+    def show_step(self, step: Step) -> None:
+        """The device and the test that are measured now, and the time left."""
+        self._step = words.step(step)
+        self._left = "" if step.time_left_s is None else fmt.time_left(step.time_left_s)
+        self._show_progress(step.fraction)
 
     def show_part(self, rate: PartRate, fraction: float) -> None:
         """One part more is measured."""
         self._rates = (*self._rates, rate)
         self._fill()
-        words = self.tr("{count} figures so far").format(count=len(self._rates))
-        self.progress.show_step(fraction, words)
+        self._show_progress(fraction)
+
+    def show_missed(self, skip: PartSkip, fraction: float) -> None:
+        """One test gave no figure."""
+        self._skipped = (*self._skipped, skip)
+        self._fill()
+        self._show_progress(fraction)
 
     def show_started(self) -> None:
         """Measuring begins; what was shown makes room."""
         self._measuring = True
         self._rates = ()
-        self._fill()
+        self.show_devices(())
         self.words.hide()
-        self.progress.show_step(0.0, self.tr("Starting"))
+        self._step, self._left = self.tr("Starting"), ""
+        self._show_progress(0.0)
         self.progress.show()
         self._show_button(self.tr("Stop"))
         as_stop(self.button)
@@ -116,11 +140,19 @@ class PartsCard(Card):
         self.button.setAccessibleName(text)
         self.button.setEnabled(True)
 
+    def _show_progress(self, fraction: float) -> None:
+        count = len(self._rates)
+        said = f"{self._step} · {words.so_far(count)}" if count else self._step
+        self.progress.show_step(fraction, said, self._left)
+
     def _fill(self) -> None:
-        devices = tuple(dict.fromkeys((r.device, r.threads) for r in self._rates))
-        self.model.replace([self._texts(*device) for device in devices])
+        groups = tuple(dict.fromkeys((r.device, r.threads) for r in self._rates))
+        self.model.replace([self._texts(group) for group in groups])
         self.table.fit_rows()
-        self.table.setVisible(bool(devices))
+        self.table.setVisible(bool(groups))
+        notes = words.notes(self._rates, self._skipped)
+        self.note.setText("\n".join(notes))
+        self.note.setVisible(bool(notes))
 
     def _columns(self) -> tuple[Column, ...]:
         return (
@@ -135,26 +167,7 @@ class PartsCard(Card):
             Column(self.tr("Small graph\nµs"), numeric=True),
         )
 
-    def _texts(self, device: str, threads: int | None) -> tuple[str, ...]:
-        of = {r.test: r for r in self._rates if (r.device, r.threads) == (device, threads)}
-        return (self._device(device, threads), *(_figure(of.get(test)) for test in _TESTS))
-
-    def _device(self, device: str, threads: int | None) -> str:
-        if threads is None:
-            return device
-        if threads == 1:
-            return self.tr("{device}, 1 thread").format(device=device)
-        return self.tr("{device}, {count} threads").format(device=device, count=threads)
-
-
-def _figure(rate: PartRate | None) -> str:
-    if rate is None:
-        return fmt.DASH
-    number = fmt.number(rate.median / _unit(rate.test))
-    return number if rate.spread is None else f"{number}\n{fmt.spread(rate.spread)}"
-
-
-def _unit(test: PartTest) -> float:
-    if test is PartTest.MATMUL_F16:
-        return _TERA
-    return _MICRO if test is PartTest.SMALL_GRAPH else _GIGA
+    def _texts(self, group: words.Group) -> tuple[str, ...]:
+        of = {r.test: r for r in self._rates if (r.device, r.threads) == group}
+        device = words.device_cell(group, self._devices.get(group[0]))
+        return (device, *(words.figure(of.get(test)) for test in _TESTS))

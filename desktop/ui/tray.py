@@ -5,7 +5,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
-from desktop.records.events import AppEvent, Progress, RunFailed, RunFinished
+from desktop.records.events import AppEvent, PartsFinished, Progress, RunFailed, RunFinished
 from desktop.ui import icons
 
 Do = Callable[[], object]
@@ -36,7 +36,7 @@ class Tray(QObject):
             case Progress(fraction=fraction):
                 words = self.tr("Gram: measuring, {percent} %")
                 self._state(icons.WORKING, words.format(percent=round(100 * fraction)))
-            case RunFinished():
+            case RunFinished() | PartsFinished():
                 self._state(icons.IDLE, self.tr("Gram: idle"))
             case RunFailed(cancelled=True):
                 self._state(icons.IDLE, self.tr("Gram: idle"))

@@ -5,13 +5,11 @@ the same are taken for the same: a card's name with and without its maker and tr
 processor's name with and without trade marks, on ARM with and without the board before it; a
 driver's name with and without its version; a power plan in Microsoft's words and in the kernel's; a
 cloud and the hypervisor that it runs on; an APU that the system's tables know by its working name
-only, by that name and by AMD's for all of them; a Jetson by NVML's name for all of them and by its
-module's; a container, which is not asked for; 0.0 and nothing for a machine without cards; channels
-`null` where an author does not count the firmware's "CHANNEL A"; supply `null` where a machine
-outside a hypervisor lists no battery at all, which is then fed by a wire.
+only, by that name and by AMD's for all of them; 0.0 and nothing for a machine without cards;
+channels `null` where an author does not count the firmware's "CHANNEL A"; supply `null` where a
+machine outside a hypervisor lists no battery at all, which is then fed by a wire.
 """
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -78,6 +76,7 @@ def _of_cpu(wanted: dict[str, Any], found: Found) -> Iterator[str | None]:
         "physical": cpu.physical_cores,
         "logical": cpu.logical_cores,
         "sockets": cpu.sockets,
+        "usable": cpu.usable_cpus,
     }
     for key in told.keys() & wanted.keys():
         yield _line(f"cpu {key}", wanted[key], told[key])
@@ -124,7 +123,7 @@ def _card(card: Accelerator) -> dict[str, Any]:
         "dedicated_gib": _gib(card.dedicated_bytes),
         "shared_gib": _gib(card.shared_bytes),
         "usable_gib": _gib(card.memory_bytes),
-        "backends": sorted(card.backends),
+        "backends": None if card.backends is None else sorted(card.backends),
         "gpu_cores": card.gpu_cores,
     }
 
@@ -137,7 +136,7 @@ def _line(key: str, wanted: Any, told: Any) -> str | None:
 
 
 def _plain(key: str, value: Any) -> Any:
-    if key.endswith("backends"):
+    if key.endswith("backends") and value is not None:
         return sorted(value)
     if not isinstance(value, str):
         return value
@@ -145,8 +144,7 @@ def _plain(key: str, value: Any) -> Any:
     if word == "driver":
         return value.split()[0]
     if word == "virtual":
-        plain = re.sub(r"(?:, )?\w+ container$", "", value) or None
-        return _CLOUDS.get(plain, plain)
+        return _CLOUDS.get(value, value)
     if word in {"name", "kind", "cpu name"}:
         plain = clean(value)
         return plain.rpartition(" · ")[2] if word == "cpu name" else _without_maker(plain)
@@ -157,11 +155,7 @@ def _without_maker(name: str) -> str:
     parts = name.split(" + ")
     for maker in _MAKERS:
         parts = [part.removeprefix(maker).replace(f"× {maker}", "× ") for part in parts]  # noqa: RUF001
-    return " + ".join(_WORKING_NAMES.get(part, _plain_jetson(part)) for part in parts)
-
-
-def _plain_jetson(name: str) -> str:
-    return "Orin" if re.fullmatch(r"Orin \(nvgpu\)|Jetson (?:\w+ )?Orin(?: \w+)?", name) else name
+    return " + ".join(_WORKING_NAMES.get(part, part) for part in parts)
 
 
 def _gib(size: int | None) -> float | None:

@@ -11,16 +11,19 @@ from typing import Any
 
 from desktop.machine import linux, mac, windows
 from desktop.machine.conditions import State, linux_state, mac_state, windows_state
+from desktop.machine.cores import usable_of
 from desktop.machine.detect import Probes, Survey, mac_probes, survey, windows_probes
 from desktop.machine.merge import with_engine
 from desktop.machine.parse_release import linux_version, windows_version
 from desktop.machine.parse_windows import instances
 from desktop.machine.tools import Tool
 from desktop.records.machine import Device, DeviceKind, Machine
-from desktop.sources import release
+from desktop.sources import cgroups, release
 from desktop.sources.commands import Failure, ToolFailure
+from desktop.sources.mac import SYSCTLS
 from desktop.sources.nvml import NvmlCard
 from desktop.sources.system import Battery
+from desktop.sources.windows import CIM_PROPERTIES
 
 FOLDER = Path(__file__).parent / "machines"
 PATIENT_S = 30.0
@@ -86,9 +89,14 @@ def find(capture: Capture, folder: Path) -> Found:
     makers = {"linux": _linux, "windows": _windows, "macos": _mac}
     probes, state_of = makers[capture.os](capture.raw, folder)
     found = survey(PATIENT_S, probes)
-    devices = tuple(_device(told) for told in capture.raw.get("ggml") or ())
+    devices = engine_list(capture)
     machine = with_engine(found.machine, devices) if devices else found.machine
     return Found(found, machine, state_of(found.machine.virtual is not None))
+
+
+def engine_list(capture: Capture) -> tuple[Device, ...]:
+    """The engine's devices; none where it was not asked."""
+    return tuple(_device(told) for told in capture.raw.get("ggml") or ())
 
 
 def plant(root: Path, files: dict[str, str]) -> None:
@@ -142,7 +150,9 @@ def _linux(raw: dict[str, Any], root: Path) -> tuple[Probes, Any]:
     probes = Probes(
         "Linux",
         lambda: linux_version(release.read_os_release(root), raw["kernel"]),
-        lambda: linux.read_cpu(root, counts, lambda: counts()[1]),
+        lambda: linux.read_cpu(
+            root, counts, lambda: usable_of(counts()[1], None, cgroups.read_quotas(root))
+        ),
         lambda: linux.read_accelerators(root),
         lambda: linux.read_virtual(root, lambda: commands.get("lscpu")),
         lambda: linux.read_modules(root),
@@ -179,7 +189,7 @@ def _windows(raw: dict[str, Any], _: Path) -> tuple[Probes, Any]:
     cim = raw.get("cim")
     told = windows.WindowsSources(
         PlantedRegistry(raw.get("registry") or {}),
-        _tool("PowerShell", cim),
+        _tool("PowerShell", asked_of_cim(cim)),
         counts,
         lambda: counts()[1],
         tuple,
@@ -212,15 +222,41 @@ def _mac(raw: dict[str, Any], _: Path) -> tuple[Probes, Any]:
     common = _common(raw)
     counts = common.pop("counts")
     told = mac.MacSources(
-        _tool("sysctl", raw.get("sysctl")),
+        _tool("sysctl", asked_of_sysctl(raw.get("sysctl"))),
         _tool("system_profiler", raw.get("system_profiler")),
         _tool("ioreg", raw.get("ioreg", "")),
         lambda: counts()[1],
     )
     probes = replace(mac_probes(told), version=lambda: raw["mac_version"], **common)
     return probes, lambda _virtual: mac_state(
-        raw.get("pmset_batt"), raw.get("pmset_therm"), raw.get("system_profiler")
+        raw.get("pmset_batt"),
+        raw.get("pmset_therm"),
+        raw.get("system_profiler"),
+        raw.get("pmset"),
     )
+
+
+def asked_of_cim(text: str | None) -> str | None:
+    """What the program would have got: of each class the properties that it asks for."""
+    try:
+        told = json.loads(text or "")
+    except ValueError:
+        return text
+    classes = {name: instances(text, name) for name in CIM_PROPERTIES if name in told}
+    return json.dumps(
+        {
+            name: [{k: v for k, v in item.items() if k in CIM_PROPERTIES[name]} for item in items]
+            for name, items in classes.items()
+        }
+    )
+
+
+def asked_of_sysctl(text: str | None) -> str | None:
+    """What the program would have got: the lines that it asks for."""
+    if text is None:
+        return None
+    lines = text.splitlines(keepends=True)
+    return "".join(line for line in lines if line.partition(":")[0] in SYSCTLS)
 
 
 def _tool(name: str, text: str | None) -> Tool:

@@ -22,6 +22,7 @@ from desktop.records.events import (
     Devices,
     MachineKnown,
     PartDone,
+    PartMissed,
     PartsFinished,
     PartsKnown,
     Phase,
@@ -42,7 +43,7 @@ from desktop.records.machine import (
     PowerSupply,
     Thermal,
 )
-from desktop.records.parts import PartRate, Parts, PartsPlan, PartTest
+from desktop.records.parts import PartRate, Parts, PartSkip, PartsPlan, PartTest, Skipped
 from desktop.records.request import Curves, ResultRow, RunRequest
 from desktop.records.run import EngineFacts, MemoryHeld, Note, Plan, Rate, Repetition, Run
 from desktop.ui.bridge import Bridge
@@ -227,8 +228,21 @@ def part_rates() -> tuple[PartRate, ...]:
     return card + processor
 
 
+PART_DEVICES = (
+    Device("CUDA0", "Tesla T4", DeviceKind.GPU, "CUDA"),
+    Device("Vulkan0", "llvmpipe (LLVM 15.0.7, 256 bits)", DeviceKind.SOFTWARE, "Vulkan"),
+    Device("CPU", "AMD EPYC 7B12", DeviceKind.CPU, "CPU"),
+)
+SKIPPED = (
+    PartSkip("CUDA0", PartTest.MATVEC_Q8_0, None, Skipped.MEMORY),
+    PartSkip("CUDA0", PartTest.MATVEC_Q6_K, None, Skipped.MEMORY),
+    PartSkip("CUDA0", PartTest.MATVEC_Q4_0, None, Skipped.UNSUPPORTED),
+    *(PartSkip("Vulkan0", test, None, Skipped.CRASHED) for test in PartTest),
+)
+
+
 def parts_known() -> PartsKnown:
-    return PartsKnown(part_rates(), "2025-03-14T09:26:53Z", KEY_ID)
+    return PartsKnown(part_rates(), "2025-03-14T09:26:53Z", KEY_ID, SKIPPED, PART_DEVICES)
 
 
 def parts_finished(*, signed: bool = True) -> PartsFinished:
@@ -236,12 +250,13 @@ def parts_finished(*, signed: bool = True) -> PartsFinished:
         machine=MACHINE,
         engine="llama.cpp",
         engine_version="b5123",
-        devices=(),
+        devices=PART_DEVICES,
         plan=PartsPlan(threads=12),
         parts=(),
         before=CONDITIONS,
         after=CONDITIONS,
         started_at="2025-03-14T09:26:53Z",
+        skipped=SKIPPED,
     )
     ids = (STATEMENT_ID, KEY_ID) if signed else (None, None)
     return PartsFinished(parts, part_rates(), *ids)
@@ -249,6 +264,20 @@ def parts_finished(*, signed: bool = True) -> PartsFinished:
 
 def some_parts() -> tuple[PartDone, ...]:
     return tuple(PartDone(rate, (i + 1) / 9) for i, rate in enumerate(part_rates()[:4]))
+
+
+def parts_begin() -> tuple[AppEvent, ...]:
+    """The first steps of measuring the parts, until a test runs."""
+    return (
+        Progress(Phase.PREPARING, None, 0.0, None),
+        Progress(Phase.LOADING, None, 0.0, None),
+        Devices("llama.cpp", "b5123", PART_DEVICES),
+        Progress(Phase.MEASURING, "CUDA0 matmul_f16", 0.2, 33.0),
+    )
+
+
+def part_missed() -> PartMissed:
+    return PartMissed(SKIPPED[0], 0.5)
 
 
 def progress(fraction: float = 0.4) -> Progress:

@@ -72,6 +72,14 @@ def test_tray_follows_a_run(tray):
 
 
 @no_xembed_offscreen
+def test_tray_follows_the_parts_to_their_end(tray):
+    tray.handle(demo.progress(0.4))
+    assert tray.state == icons.WORKING
+    tray.handle(demo.parts_finished())
+    assert tray.state == icons.IDLE
+
+
+@no_xembed_offscreen
 def test_tray_menu(tray):
     for action in (tray.open, tray.measure, tray.quit):
         action.trigger()

@@ -1,10 +1,13 @@
 """The machine's page: what was found, what a build may use, the parts and their benchmark."""
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import Qt
 
 from desktop.errors import Reason
 from desktop.records.events import Notice, PartsKnown, RunFailed
+from desktop.records.parts import PartRate, PartTest
 from desktop.ui import format as fmt
 from desktop.ui.content import MACHINE
 from tests.gui import demo
@@ -73,7 +76,7 @@ def test_parts_that_are_kept_are_shown_with_spread_and_key(page, services):
     services.post(demo.parts_known())
     rows = [[plain(t) for t in page.parts.model.row(i)] for i in range(3)]
     assert rows[0] == [
-        "CUDA0",
+        "CUDA0\nTesla T4",
         "52.7\n± 0.4 %",
         "231\n± 0.6 %",
         fmt.DASH,
@@ -83,9 +86,66 @@ def test_parts_that_are_kept_are_shown_with_spread_and_key(page, services):
         "219\n± 0.2 %",
         "11.2\n± 2.0 %",
     ]
-    assert [row[0] for row in rows] == ["CUDA0", "CPU, 1 thread", "CPU, 12 threads"]
+    assert [row[0] for row in rows] == [
+        "CUDA0\nTesla T4",
+        "CPU, 1 thread\nAMD EPYC 7B12",
+        "CPU, 12 threads\nAMD EPYC 7B12",
+    ]
     assert rows[2][2] == "64.0"
     assert "·acbe75" in page.parts.words.text()
+
+
+def test_a_software_device_is_called_so(page, services):
+    drawn = PartRate("Vulkan0", PartTest.COPY, None, 9e9, None, 3)
+    services.post(replace(demo.parts_known(), rates=(drawn,)))
+    [name, description] = page.parts.model.row(0)[0].split("\n")
+    assert name == "Vulkan0 (software)"
+    assert description.startswith("llvmpipe")
+
+
+def test_what_has_no_figure_is_told_with_its_reason(page, services):
+    services.post(demo.parts_known())
+    assert page.parts.note.text().split("\n") == [
+        "CUDA0: no matrix-vector, Q8_0; matrix-vector, Q6_K: not enough free memory.",
+        "CUDA0: no matrix-vector, Q4_0: the device's back end cannot do it.",
+        "Vulkan0: no figures: the measuring process ended or fell silent.",
+    ]
+    assert page.parts.note.isVisible()
+    services.post(replace(demo.parts_known(), skipped=()))
+    assert not page.parts.note.isVisible()
+
+
+def test_rates_that_caches_may_have_helped_say_so(page, services):
+    rates = (
+        PartRate("CPU", PartTest.MATVEC_Q4_0, 2, 30e9, None, 5, 135 << 20),
+        PartRate("CPU", PartTest.COPY, 2, 30e9, None, 5, 128 << 20),
+        PartRate("CPU", PartTest.MATVEC_F16, 2, 20e9, None, 5, 512 << 20),
+    )
+    services.post(replace(demo.parts_known(), rates=rates, skipped=()))
+    said = (
+        "CPU, 2 threads: matrix-vector, Q4_0; copy, F32 read only 135 MiB: caches may have helped."
+    )
+    assert plain(page.parts.note.text()) == said
+
+
+def test_each_step_of_measuring_the_parts_is_shown(page, services):
+    page.measure()
+    assert page.parts.progress.words == "Starting"
+    preparing, loading, devices, running = demo.parts_begin()
+    services.post(preparing, loading)
+    assert page.parts.progress.words == "Starting the engine"
+    services.post(devices, running)
+    assert page.parts.progress.words == "CUDA0: product, F16 about 35 s left"
+    first, second = demo.some_parts()[:2]
+    services.post(first)
+    assert page.parts.model.row(0)[0] == "CUDA0\nTesla T4"
+    assert "CUDA0: product, F16 · 1 figure so far" in page.parts.progress.words
+    services.post(second)
+    assert "2 figures so far" in page.parts.progress.words
+    services.post(demo.part_missed())
+    assert page.parts.note.text() == "CUDA0: no matrix-vector, Q8_0: not enough free memory."
+    services.post(demo.parts_finished())
+    assert page.parts.note.text().count("\n") == 2
 
 
 def test_measuring_the_parts(qtbot, page, services, window):
@@ -138,6 +198,26 @@ def test_without_parts_the_page_says_what_they_are(page, services):
     services.post(PartsKnown())
     assert "Not measured yet" in page.parts.words.text()
     assert not page.parts.table.isVisible()
+
+
+def test_price_and_carbon_that_come_while_parts_are_measured_reach_their_page(
+    page, services, window
+):
+    services.post(demo.finished())
+    page.measure()
+    services.post(demo.costs_known())
+    assert window.content.measure.result.facts.value("Price").startswith("$0.985")
+
+
+def test_before_the_engine_has_answered_nothing_is_said_of_its_list(page, services):
+    early = replace(demo.laptop(), engine=None, engine_awaited=True)
+    services.post(early)
+    assert page.system.text() == "Asking the engine …"
+    assert page.kind.text() == "NVIDIA GeForce RTX 4060 Laptop GPU"
+    assert not page.cards.note.isVisible()
+    services.post(replace(early, engine_awaited=False))
+    assert page.system.text() == "The engine could not be loaded"
+    assert not page.cards.note.isVisible()
 
 
 def test_during_a_run_the_parts_wait(page, window):

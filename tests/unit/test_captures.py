@@ -1,9 +1,13 @@
 """Every capture of a whole machine, through the program's own readers."""
 
+import json
 import re
+from dataclasses import replace
 
 import pytest
 
+from desktop.machine.merge import with_engine
+from desktop.records.machine import Device, DeviceKind
 from desktop.rules.kind import kind_label
 from desktop.rules.memory_answers import memory_answers, used_cards
 from tests.captures import whole
@@ -27,10 +31,72 @@ def test_nothing_of_a_person_leaves_the_machine(name, tmp_path):
     assert str(tmp_path).lower() not in told
 
 
+ONLY_THE_ENGINE_SEES = {"linux-wsl2-rocm-rx7900xtx": "Linux, CPU only · 24 CPUs"}
+"""The system shows no card at all: the kind without the engine."""
+
+
 @pytest.mark.parametrize("name", whole.names())
 def test_the_kind_of_machine_does_not_depend_on_the_engine(name, tmp_path):
+    capture = whole.load(name)
+    without = whole.find(capture, tmp_path).survey.machine
+    if name in ONLY_THE_ENGINE_SEES:
+        assert kind_label(without) == ONLY_THE_ENGINE_SEES[name]
+        return
+    devices = whole.engine_list(capture)
+    nameless = tuple(replace(d, pci_address=None) for d in devices)
+    for engine in ((), devices, devices[::-1], nameless, devices[:1]):
+        assert kind_label(with_engine(without, engine)) == kind_label(without)
+
+
+def test_an_engine_that_sees_another_makers_card_does_change_the_kind(tmp_path):
+    found = whole.find(whole.load("linux-arc-a770"), tmp_path)
+    other = Device("CUDA0", "NVIDIA GeForce RTX 3060", DeviceKind.GPU, "CUDA")
+    told = with_engine(found.survey.machine, (other,))
+    assert kind_label(told) == "Intel Arc A770 + NVIDIA GeForce RTX 3060"
+
+
+def test_a_capture_whose_control_group_limits_it_says_how_many_cpus_are_left():
+    limited = [
+        capture
+        for capture in map(whole.load, whole.names())
+        for path, text in (capture.raw.get("files") or {}).items()
+        if path.endswith("/cpu.max") and not text.startswith("max")
+    ]
+    assert limited
+    assert [c.name for c in limited if "usable" not in c.expected["cpu"]] == []
+
+
+def test_a_capture_tells_no_more_than_the_program_asks_for(tmp_path):
+    cim = json.loads(whole.load("windows-rx9070xt-signed").raw["cim"])
+    assert "AdapterRAM" in json.dumps(cim)
+    asked = whole.asked_of_cim(json.dumps(cim))
+    assert "AdapterRAM" not in asked
+    assert "Win32_Battery" not in asked
+    assert whole.asked_of_cim("<no json>") == "<no json>"
+    text = "hw.memsize: 1\nkern.hostname: somebodys\nhw.model: Mac15,3\n"
+    assert whole.asked_of_sysctl(text) == "hw.memsize: 1\nhw.model: Mac15,3\n"
+
+
+def changed(name, **expected):
+    capture = whole.load(name)
+    return replace(capture, expected=capture.expected | expected)
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("linux-jetson-agx-orin", {"kind": "Jetson Orin Nano"}),
+        ("linux-jetson-agx-orin", {"kind": "Orin (nvgpu)"}),
+        ("linux-docker-rtx4090", {"virtual": None}),
+        ("linux-docker-rtx4090", {"cpu": {"usable": 32}}),
+        ("linux-arc-a770", {"virtual": "Docker container"}),
+        ("windows-iris-xe", {"on_card_gib": 8.9}),
+        ("macos-vm-apple-m2-virtual", {"virtual": "virtual machine"}),
+    ],
+)
+def test_the_comparison_lets_no_other_answer_through(name, wrong, tmp_path):
     found = whole.find(whole.load(name), tmp_path)
-    assert kind_label(found.machine) == kind_label(found.survey.machine)
+    assert len(differences(changed(name, **wrong), found)) == 1
 
 
 def test_captures_name_the_pages_of_their_fields_and_a_third_is_blind():

@@ -1,13 +1,15 @@
 """Which meter a run gets, on three systems, and what is said of it."""
 
 import threading
+import time
 
 import pytest
 
 from desktop.power import apple_meter, emi_meter, parse_battery, rapl_meter
 from desktop.power.choose import choose_meter, look_around
 from desktop.power.parse_battery import Discharge
-from desktop.power.places import NO_CARD_LIMIT, NO_CARD_LOAD, NO_CARD_SENSOR, NO_CORES
+from desktop.power.places import NO_CARD_LIMIT, NO_CARD_LOAD, NO_CARD_SENSOR
+from desktop.power.power_model import NO_CORES, NO_ROW
 from desktop.power.sources import PowerSources, read_discharge, shipped_catalogue
 from desktop.power.used import UsedCard, cards_of_run, pairs_for, same_address, same_name
 from desktop.records.energy import Scope, Source
@@ -153,7 +155,7 @@ def test_a_card_without_sensor_is_said_and_the_processors_counter_taken(tmp_path
     facts = choose_meter(LINUX, ["Tesla T4"], given).facts
     assert facts.name == "RAPL"
     assert facts.detail.endswith(NO_CARD_SENSOR)
-    assert nvml.closed == 2
+    assert nvml.closed == 1
 
 
 def test_a_card_that_only_tells_its_load_is_modelled_with_the_processor_and_called_so(tmp_path):
@@ -163,8 +165,33 @@ def test_a_card_that_only_tells_its_load_is_modelled_with_the_processor_and_call
     assert meter.facts.source is Source.MODELLED
     assert meter.facts.name == "CPU and card load"
     assert "Tesla T4: 7.9 W + its load" in meter.facts.detail
+    assert nvml.closed == 0
     meter.close()
-    assert nvml.closed == 2
+    assert nvml.closed == 1
+
+
+def test_nvml_is_opened_once_for_all_that_is_looked_at_and_closed_with_the_last_that_uses_it():
+    nvml, opened = FakeNvml(energy=[1, 2], busy=[50, 50]), []
+    given = sources(open_nvml=lambda: opened.append(nvml) or nvml)
+    looked = look_around(LINUX, ["Tesla T4"], given)
+    meters = [place.found for place in looked if place.name in {"cards", "model with cards"}]
+    assert len(opened) == 1
+    meters[1].close()
+    assert nvml.closed == 0
+    meters[0].close()
+    assert nvml.closed == 1
+
+
+def test_nvml_is_not_opened_for_a_run_on_another_makers_card(tmp_path):
+    plant_apu(tmp_path, "0000:03:00.0", label="vddgfx")
+    amd = Accelerator("AMD", "Radeon RX 7900 XTX", None, False, "0000:03:00.0")
+    machine = Machine("Linux", "1", "x86_64", Cpu("x", 8, 16), None, (amd,))
+    opened = []
+    given = sources(
+        open_nvml=lambda: opened.append(1), hwmon_cards=lambda: hwmon.read_cards(tmp_path)
+    )
+    facts = choose_meter(machine, [gpu("Radeon RX 7900 XTX", "0000:03:00.0")], given).facts
+    assert (facts.name, opened) == ("amdgpu", [])
 
 
 def test_on_battery_the_whole_machine_is_measured_when_the_card_cannot_be():
@@ -290,15 +317,104 @@ def test_unknown_cores_read_nothing_rather_than_a_guess():
         meter.close()
 
 
-def test_a_source_that_is_stuck_or_raises_is_given_up_on_by_name(monkeypatch):
-    monkeypatch.setattr("desktop.power.choose.LIMIT_S", 0.05)
+def test_a_board_without_published_watts_is_not_modelled_and_says_so_once():
+    board = Cpu("Radxa ROCK 5B · Cortex-A55 + Cortex-A76", 8, 8)
+    machine = Machine("Linux", "12", "aarch64", board, None)
+    meter = choose_meter(machine, (), sources())
+    assert meter.read() is None
+    assert meter.facts.detail == f"{NO_ROW} {rapl_meter.MISSING}"
+
+
+class Slow:
+    """Sources that hang until `gate` is set, and how often each was asked."""
+
+    def __init__(self):
+        self.gate, self.asked = threading.Event(), []
+
+    def hang(self, name, then=None):
+        def ask():
+            self.asked.append(name)
+            self.gate.wait(60)
+            return then
+
+        return ask
+
+
+@pytest.fixture
+def slow():
+    stuck = Slow()
+    yield stuck
+    stuck.gate.set()
+
+
+def test_all_that_hangs_together_costs_one_limit(slow):
+    hanging = {
+        name: slow.hang(name)
+        for name in ("open_nvml", "hwmon_cards", "rapl_domains", "discharge", "has_battery")
+    }
+    start_s = time.monotonic()
+    facts = choose_meter(LINUX, ["Tesla T4"], sources(**hanging), limit_s=1.0).facts
+    assert time.monotonic() - start_s < 3.0
+    # one thread each, and none a second time
+    assert sorted(slow.asked) == ["discharge", "hwmon_cards", "open_nvml", "rapl_domains"]
+    for name in ("NVML", "cards", "battery", "RAPL"):
+        assert f"{name} gave no answer (stuck)." in facts.detail
+
+
+def test_a_meter_that_was_found_names_the_source_that_was_given_up_on(slow, tmp_path):
+    given = sources(open_nvml=slow.hang("NVML"), rapl_domains=lambda: rapl(tmp_path))
+    facts = choose_meter(LINUX, ["Tesla T4"], given, limit_s=2.0).facts
+    assert facts.name == "RAPL"
+    assert facts.detail.endswith(f"NVML gave no answer (stuck). {NO_CARD_SENSOR}")
+    assert slow.asked == ["NVML"]
+    looked = look_around(LINUX, ["Tesla T4"], sources(open_nvml=slow.hang("NVML")), limit_s=1.0)
+    assert looked[0] == ("NVML", "NVML gave no answer (stuck).")
+
+
+def test_another_makers_card_is_read_though_nvidias_library_hangs(slow, tmp_path):
+    plant_apu(tmp_path, "0000:03:00.0", label="vddgfx")
+    given = sources(open_nvml=slow.hang("NVML"), hwmon_cards=lambda: hwmon.read_cards(tmp_path))
+    facts = choose_meter(LINUX, [gpu("a card", "0000:03:00.0")], given, limit_s=2.0).facts
+    assert facts.name == "amdgpu"
+    assert facts.detail.endswith("NVML gave no answer (stuck).")
+
+
+def test_what_opens_after_it_was_given_up_on_is_closed_again(slow):
+    class Late(FakeTool):
+        closed = threading.Event()
+
+        def close(self):
+            self.closed.set()
+
+    given = sources(start_powermetrics=slow.hang("powermetrics", Late()))
+    detail = choose_meter(MAC, (), given, limit_s=0.4).facts.detail
+    assert "powermetrics gave no answer (stuck)." in detail
+    slow.gate.set()
+    assert Late.closed.wait(60)
+
+
+def test_a_late_nvml_is_closed_again(slow):
+    nvml, closed = FakeNvml(energy=[1, 2]), threading.Event()
+    nvml.close = closed.set
+    choose_meter(LINUX, ["Tesla T4"], sources(open_nvml=slow.hang("NVML", nvml)), limit_s=0.4)
+    slow.gate.set()
+    assert closed.wait(60)
+
+
+def test_what_cannot_be_told_of_a_battery_is_taken_for_one(slow):
+    given = sources(has_battery=slow.hang("has_battery"))
+    detail = choose_meter(LINUX, (), given, limit_s=0.4).facts.detail
+    assert "Row 'laptop'" in detail
+
+
+def test_a_source_that_is_stuck_or_raises_is_given_up_on_by_name():
     gate = threading.Event()
 
     def broken():
         raise OSError
 
     given = sources(rapl_domains=gate.wait, hwmon_cards=broken)
-    detail = choose_meter(LINUX, (), given).facts.detail
+    detail = choose_meter(LINUX, (), given, limit_s=2.0).facts.detail
     gate.set()
     assert "RAPL gave no answer (stuck)." in detail
     assert "APU gave no answer (OSError)." in detail

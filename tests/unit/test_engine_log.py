@@ -4,7 +4,7 @@ import pytest
 
 from desktop.bench.engine_log import MIB, EngineLog, says_out_of_memory
 from desktop.bench.ggml import device_kind
-from desktop.records.machine import DeviceKind
+from desktop.records.machine import Device, DeviceKind
 
 INFO, WARN, ERROR = 2, 3, 4
 
@@ -39,6 +39,10 @@ def test_buffers_are_summed_over_devices_and_the_largest_context_counts():
         # A30: the integrated card beside two others held nothing
         (("ROCm0", "ROCm0", "CPU"), True, ("ROCm0",)),
         (("MTL0_Mapped", "CPU_Mapped"), True, ("MTL0",)),
+        # named by the backend alone
+        (("OpenCL", "CPU_Mapped"), True, ("GPUOpenCL",)),
+        # without a mapped file the processor's part lies in memory that is pinned for the card
+        (("Vulkan_Host", "Vulkan0"), False, ("CPU", "Vulkan0")),
     ],
 )
 def test_the_devices_that_held_weights_are_named(buffers, offloaded, devices):
@@ -47,7 +51,25 @@ def test_the_devices_that_held_weights_are_named(buffers, offloaded, devices):
         log.take(INFO, b"load_tensors: %s model buffer size = 10.00 MiB" % name.encode())
     if offloaded:
         log.take(INFO, b"load_tensors: offloaded 31/31 layers to GPU\n")
-    assert log.devices == devices
+    listed = [
+        Device("GPUOpenCL" if name == "OpenCL" else name, "a card", DeviceKind.GPU, backend)
+        for name, backend in [
+            ("CUDA0", "CUDA"),
+            ("CUDA1", "CUDA"),
+            ("ROCm0", "ROCm"),
+            ("MTL0", "MTL"),
+            ("OpenCL", "OpenCL"),
+            ("Vulkan0", "Vulkan"),
+        ]
+    ]
+    assert log.devices(listed) == devices
+
+
+def test_memory_pinned_for_a_card_is_the_processors():
+    log = EngineLog()
+    for name in (b"Vulkan_Host", b"Vulkan0"):
+        log.take(INFO, b"load_tensors: %s model buffer size = 10.00 MiB" % name)
+    assert log.backend == "CPU+Vulkan"
 
 
 def test_caches_of_one_context_add_up_and_the_largest_context_counts():

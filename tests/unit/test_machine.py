@@ -20,6 +20,7 @@ from desktop.machine import (
 from desktop.machine.conditions import (
     State,
     hottest,
+    mac_state,
     power_plan,
     read_conditions,
     read_state,
@@ -31,6 +32,7 @@ from desktop.machine.load import LoadReader, LoadWindow
 from desktop.machine.memory_rule import settled
 from desktop.machine.merge import with_engine
 from desktop.machine.names import likeness, vendor_of
+from desktop.machine.nvidia_list import NvidiaList
 from desktop.machine.parse_cards import from_nvml, normal_address
 from desktop.machine.parse_cgroup import cpu_limit
 from desktop.machine.parse_ids import amdgpu_name, pci_name
@@ -268,6 +270,76 @@ def test_integrated_by_name(vendor, name, integrated):
     assert is_integrated(vendor, name) is integrated
 
 
+VEGA_IDS = """1002  Advanced Micro Devices, Inc. [AMD/ATI]
+\t15d8  Picasso/Raven 2 [Radeon Vega Series / Radeon Vega Mobile Series]
+\t6860  Vega 10 [Instinct MI25]
+\t6861  Vega 10 XT [Radeon PRO WX 9100]
+\t6863  Vega 10 XTX [Radeon Vega Frontier Edition]
+\t686a  Vega 10 LEA
+\t687f  Vega 10 XL/XT [Radeon RX Vega 56/64]
+"""
+
+
+@pytest.mark.parametrize(
+    ("device", "integrated"),
+    [
+        ("0x15d8", True),
+        ("0x6860", False),
+        ("0x6861", False),
+        ("0x6863", False),
+        ("0x686a", False),
+        ("0x687f", False),
+    ],
+)
+def test_vega_10_is_a_large_chip_and_a_small_part(tmp_path, device, integrated):
+    card = {"class": "0x030000", "vendor": "0x1002", "device": device}
+    plant(tmp_path / "usr/share/hwdata", {"pci.ids": VEGA_IDS})
+    plant(tmp_path, {"sys": {"bus": {"pci": {"devices": {"0000:03:00.0": card}}}}})
+    assert [card.integrated for card in cards_here(tmp_path)] == [integrated]
+    assert is_integrated("AMD", "AMD Radeon(TM) Vega 10 Graphics")
+
+
+INTEL_IDS = """8086  Intel Corporation
+\t4905  DG1 [Iris Xe MAX Graphics]
+\t4908  DG1 [Iris Xe Graphics]
+\t46a6  Alder Lake-P GT2 [Iris Xe Graphics]
+\t56a0  DG2 [Arc A770]
+\te202  Battlemage G21 [Intel Graphics]
+"""
+
+
+@pytest.mark.parametrize(
+    ("device", "integrated"),
+    [
+        ("0x46a6", True),
+        ("0x4905", False),
+        ("0x4908", False),
+        ("0x56a0", False),
+        ("0xe202", False),
+        ("0x1234", False),
+    ],
+)
+def test_intels_graphics_is_told_by_its_name_in_a_guest(tmp_path, device, integrated):
+    card = {"class": "0x030000", "vendor": "0x8086", "device": device}
+    plant(tmp_path / "usr/share/hwdata", {"pci.ids": INTEL_IDS})
+    plant(tmp_path, {"sys": {"bus": {"pci": {"devices": {"0000:00:10.0": card}}}}})
+    assert [card.integrated for card in cards_here(tmp_path)] == [integrated]
+
+
+@pytest.mark.parametrize(
+    ("told", "external"), [("removable\n", True), ("fixed\n", False), ("unknown\n", None)]
+)
+def test_a_card_on_a_cable_is_one_where_the_firmware_says_so(root, told, external):
+    card = {"class": "0x030000", "vendor": "0x10de", "device": "0x2206", "removable": told}
+    plant(root, {"sys": {"bus": {"pci": {"devices": {"0000:03:00.0": card}}}}})
+    assert [card.external for card in cards_here(root)] == [external]
+
+
+def test_what_nobody_tells_of_a_cable_is_none(root):
+    assert {card.external for card in cards_of(root, "sysfs_hybrid_laptop.json")} == {None}
+    assert {c.external for c in parse_windows.accelerators(cim(FIRST), [FIRST])} == {None}
+
+
 def test_merging_fills_what_the_first_source_left_open():
     known = Accelerator("NVIDIA", "NVIDIA L4", None, False, "0000:01:00.0", "550.1")
     other = replace(
@@ -322,6 +394,25 @@ def test_windows_without_powershell_takes_what_the_device_manager_says_is_presen
     found = parse_windows.accelerators(None, [STALE, FIRST, SECOND], present)
     assert [c.pci_address for c in found] == ["0000:0a:00.0"]
     assert len(parse_windows.accelerators("not json", [STALE, FIRST])) == 2
+
+
+@pytest.mark.parametrize(
+    ("code", "kept"), [(0, True), (None, True), (22, False), (43, False), (28, False)]
+)
+def test_windows_adapters_that_do_not_work_are_no_cards(code, kept):
+    told = {"Name": FIRST.name, "PNPDeviceID": FIRST.device_id, "ConfigManagerErrorCode": code}
+    text = json.dumps({"Win32_VideoController": [told]})
+    assert bool(parse_windows.accelerators(text, [FIRST, STALE])) is kept
+
+
+@pytest.mark.parametrize("text", ["", "not json", "{}", '{"Win32_VideoController": []}'])
+def test_windows_words_without_adapters_are_no_answer(text):
+    keys = Keys(qwMemorySize=8 * GIB, DriverDesc="NVIDIA GeForce RTX 4060")
+    tool = Tool("PowerShell", lambda: text, 30)
+    here = r"PCI\VEN_10DE&DEV_0001\4&1"
+    told = windows.WindowsSources(keys, tool, present=lambda: (here,))
+    assert [c.name for c in windows.read_accelerators(told)] == ["NVIDIA GeForce RTX 4060"]
+    assert windows.read_accelerators(replace(told, present=lambda: ())) == ()
 
 
 @pytest.mark.parametrize(
@@ -477,6 +568,11 @@ def test_equal_names_are_joined_one_by_one():
     assert [card.backends for card in cards] == [("CUDA",), ()]
 
 
+def test_an_engine_that_was_not_asked_is_no_engine_that_lists_nothing():
+    assert settle([RTX])[0].backends is None
+    assert joined([RTX])[0].backends == ()
+
+
 def test_an_address_stands_above_the_order():
     first, second = (replace(RTX, pci_address=f"0000:0{bus}:00.0") for bus in (1, 2))
     small = device(RTX.name, "CUDA", address="0000:02:00.0", memory_bytes=10 * GIB)
@@ -528,7 +624,68 @@ def test_software_and_processors_and_other_machines_are_no_cards():
         device(RTX.name, "RPC[10.0.0.1:50052]"),
     )
     assert cards[0].backends == ()
-    assert joined([], device(RTX.name, "CUDA")) == ()
+    nothing = (
+        device(RTX.name, "CPU", DeviceKind.CPU),
+        device(RTX.name, "Vulkan", DeviceKind.SOFTWARE),
+        device(RTX.name, "BLAS", DeviceKind.ACCELERATOR),
+        device(RTX.name, "RPC[10.0.0.1:50052]"),
+        device("Virtio-GPU Venus (llvmpipe)"),
+        device("Paravirtual device"),
+        device("V3D 7.1.10.2", kind=DeviceKind.IGPU),
+        device(""),
+    )
+    assert joined([], *nothing) == ()
+
+
+def test_a_card_that_only_the_engine_sees_is_one_card():
+    name = "AMD Radeon RX 7900 XTX"
+    rocm = device(name, "ROCm", memory_bytes=24 * GIB)
+    vulkan = device(f"{name} (RADV NAVI31)", "Vulkan", memory_bytes=23 * GIB)
+    (card,) = joined([], rocm, vulkan)
+    assert (card.vendor, card.name, card.integrated) == ("AMD", name, False)
+    assert (card.memory_bytes, card.backends) == (24 * GIB, ("ROCm", "Vulkan"))
+    (other,) = joined([], vulkan)
+    assert other.name == name
+    # two of them are two
+    assert len(joined([], rocm, rocm)) == 2
+
+
+def test_a_card_that_only_the_engine_sees_may_be_integrated_or_of_nobody():
+    (unit,) = joined([], device("AMD Radeon(TM) 8060S Graphics", "ROCm", DeviceKind.IGPU, 40 * GIB))
+    assert (unit.integrated, unit.memory_bytes) == (True, 40 * GIB)
+    (unknown,) = joined([], device("Zhaoxin C-960", address="0000:01:00.0"))
+    assert (unknown.vendor, unknown.name) == ("unknown", "Zhaoxin C-960")
+    assert unknown.pci_address == "0000:01:00.0"
+    assert joined([RTX], device("Zhaoxin C-960"))[0].backends == ()
+    assert len(joined([RTX], device("Zhaoxin C-960"))) == 1
+
+
+def test_a_second_name_of_a_maker_that_the_system_lists_is_no_second_card():
+    assert len(joined([RTX], device("NVIDIA GeForce RTX 306", "CUDA"))) == 1
+    found = joined([APU], device(RTX.name, "CUDA", memory_bytes=24 * GIB))
+    # the discrete one first, although it was found last
+    assert [card.name for card in found] == [RTX.name, APU.name]
+
+
+def test_asking_the_engine_again_does_not_add_its_card_again():
+    machine = Machine("Linux", "1", "x86_64", Cpu(None, None, None), 64 * GIB)
+    for name in ("AMD Radeon RX 7900 XTX", "Zhaoxin C-960"):
+        devices = (device(name, memory_bytes=8 * GIB),)
+        once = with_engine(machine, devices)
+        assert len(once.accelerators) == 1
+        assert with_engine(once, devices) == once
+
+
+def test_a_card_without_a_name_is_integrated_where_a_backend_says_so():
+    guest = Accelerator("Intel", "Intel graphics 46a6", None, False, "0000:00:10.0", "i915")
+    told = device("Intel(R) Iris(R) Xe Graphics (ADL GT2)", kind=DeviceKind.IGPU)
+    (card,) = joined([guest], told)
+    assert (card.integrated, card.shared_bytes) == (True, 64 * GIB)
+    named = replace(guest, name="Intel Arc A770")
+    (card,) = joined([named], device("Intel(R) Graphics (MTL)", kind=DeviceKind.IGPU))
+    assert not card.integrated
+    (card,) = joined([replace(guest, dedicated_bytes=16 * GIB)], told)
+    assert not card.integrated
 
 
 @pytest.mark.parametrize(
@@ -572,9 +729,14 @@ def test_asking_the_engine_again_changes_nothing():
         ((RTX, RTX, APU), 48, 112),
         ((APU,), 30.5, 64.5),
         # CUDA lists one card, nothing lists the other
-        ((replace(RTX, backends=("CUDA",)), RTX), 24, 88),
-        ((replace(APU, backends=("Vulkan",)), RTX), 30.5, 64.5),
-        ((replace(RTX, dedicated_bytes=None),), None, 64),
+        ((replace(RTX, backends=("CUDA",)), replace(RTX, backends=())), 24, 88),
+        ((replace(APU, backends=("Vulkan",)), replace(RTX, backends=())), 30.5, 64.5),
+        # the engine was asked and lists the processor alone
+        ((replace(RTX, backends=()),), None, 64),
+        ((replace(APU, backends=()),), None, 64),
+        # the sum of those that are known is not the whole
+        ((replace(RTX, dedicated_bytes=None),), None, None),
+        ((RTX, replace(RTX, dedicated_bytes=None)), None, None),
     ],
 )
 def test_there_are_two_answers(cards, on_card, with_offload):
@@ -582,7 +744,7 @@ def test_there_are_two_answers(cards, on_card, with_offload):
         settled(Machine("Linux", "1", "x86_64", Cpu(*[None] * 3), 64 * GIB, cards))
     )
     assert told.on_card_bytes == (None if on_card is None else on_card * GIB)
-    assert told.with_offload_bytes == with_offload * GIB
+    assert told.with_offload_bytes == (None if with_offload is None else with_offload * GIB)
 
 
 def test_without_the_systems_memory_there_is_no_second_answer():
@@ -708,6 +870,9 @@ def test_versions():
     ]
 
 
+KUBERNETES = "Kubernetes container"
+
+
 @pytest.mark.parametrize(
     ("marks", "lscpu", "flag", "expected"),
     [
@@ -739,6 +904,31 @@ def test_versions():
             "Kubernetes container",
         ),
         (VirtualMarks(container_files=("run/systemd/container",)), None, False, "container"),
+        (VirtualMarks(container_files=("run/.containerenv",)), None, False, "Podman container"),
+        (VirtualMarks(first_process_cgroup="0::/", in_pod=True), None, False, KUBERNETES),
+        (
+            VirtualMarks(first_process_cgroup="0::/\n", root_filesystem="overlay"),
+            None,
+            False,
+            "container",
+        ),
+        # a live system's root is an overlay too, and a container's namespace is no container
+        (
+            VirtualMarks(first_process_cgroup="0::/init.scope\n", root_filesystem="overlay"),
+            None,
+            False,
+            None,
+        ),
+        (
+            VirtualMarks(first_process_cgroup="0::/\n", root_filesystem="ext4"),
+            None,
+            False,
+            None,
+        ),
+        # whole words
+        (VirtualMarks("Medion", "XENIA 15"), None, False, None),
+        (VirtualMarks("Xen", "HVM domU"), None, True, "Xen"),
+        (VirtualMarks("VMware, Inc.", "VMware7,1"), None, True, "VMware"),
     ],
 )
 def test_virtual(marks, lscpu, flag, expected):
@@ -788,6 +978,65 @@ def test_windows_lists_no_nvidia_card_that_its_driver_does_not():
     radeon = Accelerator("AMD", "AMD Radeon RX 6900 XT", None, False, "0000:0b:00.0")
     found = survey(probes=probes(os="Windows", cards=lambda: (stale, radeon))).machine
     assert [c.name for c in found.accelerators] == ["Tesla T4", "AMD Radeon RX 6900 XT"]
+
+
+H100S = tuple(
+    Accelerator("NVIDIA", "NVIDIA graphics 2330", None, False, f"0000:{bus}:00.0", "nvidia")
+    for bus in ("1b", "43", "52")
+)
+
+
+def h100(address):
+    return NvmlCard(0, "NVIDIA H100 80GB HBM3", 80 * GIB, f"0000{address}", "550")
+
+
+def test_a_container_has_the_cards_that_it_was_given():
+    others = (*H100S[:2], replace(H100S[2], driver=None))
+    nouveau = Accelerator("NVIDIA", "NVIDIA GT218", None, False, "0000:09:00.0", "nouveau")
+    given = h100(H100S[0].pci_address)
+    found = survey(probes=probes(cards=lambda: (*others, nouveau), nvml_cards=lambda: (given,)))
+    assert [c.name for c in found.machine.accelerators] == [given.name, "NVIDIA GT218"]
+    assert found.failures == ()
+
+
+def test_the_cards_that_a_slow_driver_has_told_in_time_count():
+    release, told = threading.Event(), threading.Event()
+
+    def slow():
+        yield h100(H100S[0].pci_address)
+        told.set()
+        release.wait()
+        yield h100(H100S[1].pci_address)
+
+    try:
+        listed = NvidiaList(slow)
+        told.wait()
+        cards, (failure,) = listed.joined(H100S)
+    finally:
+        release.set()
+    names = [card.name for card in cards]
+    assert names == ["NVIDIA H100 80GB HBM3", "NVIDIA graphics 2330", "NVIDIA graphics 2330"]
+    assert failure.startswith("NVML (NVIDIA's driver): did not answer in time and was given up on")
+    assert "it had told 1 of 3 cards that it runs" in failure
+
+
+def test_nvidias_cards_of_which_nvml_tells_nothing_are_said_to_be_so():
+    found = survey(probes=probes(cards=lambda: H100S, nvml_cards=tuple))
+    assert len(found.machine.accelerators) == 3
+    (failure,) = found.failures
+    assert failure.startswith("NVML (NVIDIA's driver): told nothing of 3 cards that it runs")
+    radeon = Accelerator("AMD", "AMD Radeon RX 6900 XT", None, False, "0000:0b:00.0", "amdgpu")
+    assert survey(probes=probes(cards=lambda: (radeon,), nvml_cards=tuple)).failures == ()
+
+
+def test_a_broken_nvml_is_named_and_what_it_told_is_kept():
+    def broken():
+        yield h100(H100S[0].pci_address)
+        raise OSError
+
+    found = survey(probes=probes(cards=lambda: H100S[:1], nvml_cards=broken))
+    assert found.failures == ("NVML (NVIDIA's driver): could not be read (OSError)",)
+    assert [c.name for c in found.machine.accelerators] == ["NVIDIA H100 80GB HBM3"]
 
 
 def test_a_stuck_source_is_given_up_on_and_named():
@@ -936,6 +1185,23 @@ def test_pmset():
     assert parse_pmset.supply("Now drawing from 'AC Power'\n") is PowerSupply.MAINS
     assert parse_pmset.battery_percent("Now drawing from 'AC Power'\n") is None
     assert parse_pmset.supply("") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Currently in use:\n standby 1\n powermode            2\n", "high power"),
+        (" powermode            0\n", "automatic"),
+        (" lowpowermode         1\n", "low power"),
+        (" lowpowermode         0\n", "automatic"),
+        (" powermode            9\n", None),
+        ("Currently in use:\n standby 1\n", None),
+        ("", None),
+    ],
+)
+def test_a_macs_power_mode(text, expected):
+    assert parse_pmset.power_mode(text) == expected
+    assert mac_state(None, None, None, text).governor == expected
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """services.measurement: which devices a run names, and what is not measured at all."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -8,11 +9,11 @@ from desktop.bench.protocol import Finished, Loaded, Message
 from desktop.errors import BenchError
 from desktop.records.build import Build
 from desktop.records.events import Devices
-from desktop.records.machine import Cpu, Device, DeviceKind, Machine
+from desktop.records.machine import Accelerator, Cpu, Device, DeviceKind, Machine
 from desktop.records.run import Plan, Repetition
 from desktop.services.curves import LiveCurves
 from desktop.services.measurement import Measurement
-from desktop.services.session import chosen_cards
+from desktop.services.session import chosen_cards, refuse_lost_card
 
 CPU = Device("CPU", "AMD Ryzen 9 7950X", DeviceKind.CPU, "CPU")
 FIRST = Device("CUDA0", "NVIDIA GeForce RTX 3090", DeviceKind.GPU, "CUDA")
@@ -103,3 +104,33 @@ def test_a_card_that_is_not_there_is_refused_with_those_that_are(name):
         chosen_cards(LISTED, (name,))
     assert caught.value.code == "no_such_device"
     assert "CUDA0, CUDA1, Vulkan2" in caught.value.reason.advice()
+
+
+CARD = Accelerator("NVIDIA", "NVIDIA GeForce RTX 5060 Ti", 16 << 30, False, "0000:01:00.0")
+CHIP = Accelerator("Intel", "Intel UHD Graphics 730", 15 << 30, True)
+
+
+def test_a35_a_card_whose_driver_was_lost_is_not_measured_as_a_processor():
+    with pytest.raises(BenchError) as caught:
+        refuse_lost_card(
+            replace(MACHINE, accelerators=(CARD,)),
+            Devices("llama.cpp", "b1", (CPU,), ("CUDA", "CPU")),
+        )
+    assert caught.value.code == "card_lost"
+    assert "RTX 5060 Ti" in str(caught.value)
+    assert "CUDA" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("card", "backends"),
+    [
+        # the only engine that many have: what it measures carries its backend and a note
+        (CARD, ("CPU",)),
+        (CARD, ("BLAS", "RPC", "CPU")),
+        (CHIP, ("Vulkan", "CPU")),
+        (None, ("CUDA", "CPU")),
+    ],
+)
+def test_a_processor_that_is_all_the_engine_has_is_measured(card, backends):
+    machine = replace(MACHINE, accelerators=(card,) if card else ())
+    refuse_lost_card(machine, Devices("llama.cpp", "b1", (CPU,), backends))

@@ -20,10 +20,12 @@ from desktop.power.energy import energy_of
 from desktop.power.hwmon_meter import hwmon_sensor
 from desktop.power.nvml_meter import nvml_sensor
 from desktop.power.parse_battery import linux_discharge, mac_discharge
+from desktop.power.parse_emi import read_channels, read_energies
 from desktop.power.parse_powermetrics import mean_w, read_samples
 from desktop.power.rapl_meter import REFUSED, rapl_meter
 from desktop.records.energy import Source
 from desktop.sources import battery, hwmon, rapl
+from desktop.sources.emi import measurement_length
 from desktop.sources.nvml import NvmlCard
 
 FOLDER = Path(__file__).parents[1] / "captures" / "meters"
@@ -251,6 +253,63 @@ def test_windows_counters(name):
         told.append(meter.read())
     last = [reading for reading in told if reading is not None][-1]
     check(meter, capture["expected"], last.energy_j)
+
+
+AMD_METADATA = """
+    41 00 4d 00 44 00 00 00  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+    5a 00 65 00 6e 00 00 00  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00  00 00 00 00 00 00 00 00
+    03 00  02 00
+    00 00 00 00  16 00
+    41 00 70 00 75 00 20 00 45 00 6e 00 65 00 72 00 67 00 79 00 00 00
+    00 00 00 00  2c 00
+    43 00 75 00 72 00 72 00 65 00 6e 00 74 00 20 00 53 00 6f 00 63 00 6b 00 65 00 74 00
+    20 00 45 00 6e 00 65 00 72 00 67 00 79 00 00 00
+"""
+"""`EMI_METADATA_V2` as Microsoft Learn describes it (emi.h, ns-emi-emi_metadata_v2 and
+ns-emi-emi_channel_v2), written by hand: OEM `AMD` and model `Zen` in 16 wide characters each,
+revision 3, two channels. A channel: unit 0 (picowatt-hours) in four bytes, the size of its name with
+the zero at its end (22, 44) in two, the name; the next one begins right after it, at 96."""
+AMD_MEASUREMENTS = (
+    """00 10 a5 d4 e8 00 00 00  80 96 98 00 00 00 00 00
+       00 20 4a a9 d1 01 00 00  80 96 98 00 00 00 00 00""",
+    """00 da 3f 10 e9 00 00 00  80 c3 c9 01 00 00 00 00
+       00 b4 7f 20 d2 01 00 00  80 c3 c9 01 00 00 00 00""",
+)
+"""`EMI_MEASUREMENT_DATA_V2`: energy (picowatt-hours) and time (100 ns), 8 bytes each, per channel.
+The APU has 1 000 000 000 000, two seconds later 10^9 more; the socket twice as much."""
+
+
+class HandWritten:
+    """A device that answers with those bytes."""
+
+    version = 2
+
+    def __init__(self):
+        self.now = bytes.fromhex(AMD_MEASUREMENTS[0])
+
+    def metadata(self):
+        return bytes.fromhex(AMD_METADATA)
+
+    def measurement(self):
+        return self.now
+
+    def close(self):
+        pass
+
+
+def test_the_documented_bytes_of_a_device_are_read_as_documented():
+    device = HandWritten()
+    channels = read_channels(2, device.metadata())
+    assert [channel.name for channel in channels] == ["Apu Energy", "Current Socket Energy"]
+    assert read_energies(device.measurement()) == (10**12, 2 * 10**12)
+    assert measurement_length(2, device.metadata()) == len(device.measurement()) == 32
+    meter = emi_meter([device], sockets=1)
+    meter.clock = Clock()
+    assert meter.read().energy_j == 0
+    meter.clock.now_ns += 2 * S
+    device.now = bytes.fromhex(AMD_MEASUREMENTS[1])
+    # 2 * 10^9 pWh; 10^12 pWh are an hour of a watt, 3600 J
+    assert meter.read().energy_j == pytest.approx(7.2)
 
 
 class PlayedTool:

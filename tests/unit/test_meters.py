@@ -24,12 +24,20 @@ from desktop.power.momentary import PowerMeter
 from desktop.power.nvml_meter import nvml_sensor
 from desktop.power.parse_battery import Discharge, linux_discharge, mac_discharge, windows_discharge
 from desktop.power.parse_emi import EmiChannel, read_channels, read_energies
-from desktop.power.power_model import CardModel, PowerModel, card_model, model_for, row_name
+from desktop.power.power_model import (
+    NO_CORES,
+    NO_ROW,
+    CardModel,
+    PowerModel,
+    card_model,
+    model_for,
+    row_name,
+)
 from desktop.power.rapl_meter import wanted_domains
 from desktop.power.sampler import Sampler
 from desktop.power.used import UsedCard
 from desktop.records.energy import MeterFacts, MeterKind, Scope, Source
-from desktop.records.machine import Cpu, Machine
+from desktop.records.machine import Accelerator, Cpu, Machine
 from desktop.rules.catalogue import CatalogueDevice, words_of
 from desktop.sources import apple_power, battery, emi, hwmon, nvml
 from desktop.sources.apple_power import AppleCounts
@@ -56,9 +64,9 @@ class Ticks:
         return (self.looks - 1) // 2 * self.step_ns
 
 
-def counted(*columns, max_range=None, unit_j=1e-6, **options):
+def counted(*columns, max_range=None, unit_j=1e-6, may_rest=False, **options):
     rows = iter(zip(*columns, strict=True))
-    counters = [Counter(unit_j, max_range) for _ in columns]
+    counters = [Counter(unit_j, max_range, may_rest) for _ in columns]
     return CounterMeter(FACTS, counters, lambda: next(rows), clock=Ticks(), **options)
 
 
@@ -113,8 +121,47 @@ def test_a_jump_of_impossible_power_is_no_energy():
 
 
 def test_several_counters_are_summed():
-    meter = counted([0, 1_000_000, 2_000_000], [0, 5_000_000, 5_000_000])
-    assert energies(meter, 3) == [(0, False), (6, False), (7, False)]
+    meter = counted([0, 1_000_000, 2_000_000], [0, 5_000_000, 6_000_000])
+    assert energies(meter, 3) == [(0, False), (6, False), (8, False)]
+
+
+def test_a_sum_waits_until_every_counter_has_moved_and_loses_nothing():
+    meter = counted([5, 10, 20, 30, 40], [7, 17, 17, 17, 57], unit_j=1)
+    assert energies(meter, 5) == [(0, False), (15, False), None, None, (85, False)]
+    assert meter.dropped == 2
+
+
+def two_cards(second_mj):
+    """Two cards of 30 W in twenty looks a tenth of a second apart; what the second one counts."""
+    nvml, clock = FakeNvml(), Ticks(S // 10)
+    nvml.energy = [1_000, 1_000]
+    meter = nvml_meter(nvml, [T4, T4_2])
+    meter.clock = clock
+    readings = []
+    for look in range(200):
+        nvml.energy = [1_000 + 3_000 * look, 1_000 + second_mj(look)]
+        readings.append(meter.read())
+    told = [reading for reading in readings if reading is not None]
+    window = (0, round(19.9 * S))
+    return energy_of([window], told, None, meter.facts, meter.max_gap_ns), meter.dropped
+
+
+def test_a_card_that_freezes_beside_another_makes_the_time_uncovered_and_is_no_card_of_0_watts():
+    whole, dropped = two_cards(lambda look: 3_000 * look)
+    assert (whole.energy_j, whole.covered, dropped) == (pytest.approx(1194), pytest.approx(1), 0)
+    frozen, dropped = two_cards(lambda look: 3_000 * min(look, 90))
+    assert frozen.covered == pytest.approx(9 / 19.9)
+    assert frozen.energy_j == pytest.approx(540)
+    assert dropped == 109
+    # the counter goes on after two seconds: only they are not covered
+    back, _ = two_cards(lambda look: 3_000 * (look if not 90 < look < 110 else 90))
+    assert back.covered == pytest.approx(17.9 / 19.9)
+    assert back.energy_j == pytest.approx(60 * 17.9)
+
+
+def test_a_card_that_was_frozen_before_the_first_look_gives_no_energy_at_all():
+    nothing, dropped = two_cards(lambda _: 0)
+    assert (nothing, dropped) == (None, 199)
 
 
 def test_one_refused_counter_drops_the_whole_reading_until_it_is_back():
@@ -137,8 +184,9 @@ def test_a_counter_that_never_counts_is_not_waited_for():
     assert energies(meter, 3) == [None, (10, False), (20, False)]
 
 
-def test_a_counter_that_falls_silent_is_waited_for_three_seconds_only():
-    meter = counted(range(0, 90, 10), [0, 5, *[9] * 7], unit_j=1, together=True)
+def test_a_counter_that_may_rest_and_falls_silent_is_waited_for_three_seconds_only():
+    slow = [0, 5, *[9] * 7]
+    meter = counted(range(0, 90, 10), slow, unit_j=1, together=True, may_rest=True)
     told = [None, (15, False), (29, False), None, None, (59, False), (69, False), (79, False)]
     assert energies(meter, 8) == told
 
@@ -470,6 +518,13 @@ def supply(**files):
             {"usb": {"type": "USB", "online": "1"}, "BAT0": supply()},
             Discharge(None, parse_battery.ON_MAINS),
         ),
+        (
+            # USB PD's programmable supply: online is 2 (kernel ABI, sysfs-class-power)
+            {"ucsi": {"type": "USB", "online": "2"}, "BAT0": supply()},
+            Discharge(None, parse_battery.ON_MAINS),
+        ),
+        ({"usb": {"type": "USB", "online": "0"}, "BAT0": supply()}, Discharge(10.0)),
+        ({"usb": {"type": "USB"}, "BAT0": supply()}, Discharge(10.0)),
         ({"mouse": supply(scope="Device")}, Discharge(None, parse_battery.NO_BATTERY)),
     ],
 )
@@ -590,6 +645,18 @@ def test_apples_joules_are_summed_over_the_parts():
     meter = ioreport_meter(FakeReader(*counts))
     meter.clock = Ticks()
     assert energies(meter, 3) == [None, (pytest.approx(1), False), (pytest.approx(2), False)]
+
+
+def test_apples_graphics_may_rest_and_its_processor_may_not():
+    def told(counts):
+        meter = ioreport_meter(FakeReader(*counts, *counts[-1:]))
+        meter.clock = Ticks()
+        return [meter.read() for _ in counts[1:]]
+
+    resting = [AppleCounts(10 + i, 20, None, None, 5) for i in range(9)]
+    assert told(resting)[-1] is not None
+    frozen = [AppleCounts(10, 20 + i, None, None, 5 + i) for i in range(9)]
+    assert told(frozen) == [None] * 8
 
 
 def test_apple_counters_that_are_refused_are_no_meter():
@@ -836,6 +903,7 @@ def test_emi_metadata_that_is_cut_or_of_another_unit_tells_no_channels(version, 
         (("RAPL_Package0_PP0", "RAPL_Package0_DRAM"), ()),
         (("VDDCR_VDD Power", "Apu Power", "Current Socket Power"), (2,)),
         (("VDDCR_SOC Energy", "Apu Energy"), (1,)),
+        (("Current Socket Energy", "Apu Energy", "Current Socket Energy"), (0, 2)),
         (("Battery", "WiFi"), ()),
     ],
 )
@@ -871,6 +939,63 @@ def test_emi_of_two_sockets_on_two_devices_is_summed():
     meter = emi_meter.emi_meter(devices)
     meter.clock = Ticks()
     assert energies(meter, 2)[1] == (pytest.approx(7.2), False)
+
+
+def amd(*rows_pwh, names=("VDDCR_VDD Energy", "Current Socket Energy")):
+    """A device as AMD's driver shows one processor: two of them have the same names."""
+    rows = [measurement(*[pwh] * len(names)) for pwh in rows_pwh]
+    return FakeEmi(2, metadata_v2(*names), *rows)
+
+
+def test_two_sockets_with_counters_of_one_name_are_summed():
+    devices = [amd(10**9, 10**9, 2 * 10**9), amd(10**9, 10**9, 3 * 10**9)]
+    meter = emi_meter.emi_meter(devices, sockets=2)
+    meter.clock = Ticks()
+    # 10^9 pWh are 3.6 J
+    assert energies(meter, 2) == [(0, False), (pytest.approx(10.8), False)]
+    meter.close()
+    assert all(device.closed for device in devices)
+
+
+def test_one_processor_that_is_shown_twice_is_counted_once():
+    devices = [amd(10**9, 10**9, 2 * 10**9), amd(10**9)]
+    meter = emi_meter.emi_meter(devices, sockets=1)
+    meter.clock = Ticks()
+    assert energies(meter, 2)[1] == (pytest.approx(3.6), False)
+    assert [device.closed for device in devices] == [False, True]
+
+
+@pytest.mark.parametrize(("devices", "sockets"), [(2, None), (1, 2), (2, 4), (4, 2)])
+def test_counters_that_do_not_cover_the_processors_once_each_are_refused(devices, sockets):
+    shown = [amd(10**9) for _ in range(devices)]
+    why = emi_meter.emi_meter(shown, sockets)
+    assert why == emi_meter.NOT_ALL.format(shown=devices, sockets=sockets or "unknown")
+    assert all(device.closed for device in shown)
+
+
+def test_one_of_two_intel_packages_is_not_the_machines():
+    one = FakeEmi(2, metadata_v2(*INTEL), measurement(1, 1, 1, 1))
+    assert "processors 2" in emi_meter.emi_meter([one], sockets=2)
+    # two numbers in one socket: a package of two chips
+    names = ("RAPL_Package0_PKG", "RAPL_Package1_PKG")
+    both = FakeEmi(2, metadata_v2(*names), *[measurement(1, 1)] * 2)
+    assert not isinstance(emi_meter.emi_meter([both], sockets=1), str)
+
+
+def test_a_narrower_counter_on_another_device_lies_inside_the_socket():
+    socket, apu = amd(10**9), amd(10**9, names=("Apu Energy",))
+    meter = emi_meter.emi_meter([apu, socket])
+    assert meter.facts.detail == "Energy counters Current Socket Energy."
+    assert (socket.closed, apu.closed) == (False, True)
+
+
+def test_the_buffer_of_a_measurement_holds_every_channel_that_the_metadata_counts():
+    # a driver refuses a buffer that is too small, and 64 channels are not the most there are
+    names = [f"Rail {i}" for i in range(100)]
+    assert emi.measurement_length(2, metadata_v2(*names)) == 1600
+    assert emi.measurement_length(1, metadata_v1("CPU")) == 16
+    for cut in (None, b"", metadata_v2(*names)[:60]):
+        assert emi.measurement_length(2, cut) == 16
 
 
 def test_emi_without_a_processors_counter_says_so():
@@ -936,6 +1061,7 @@ def test_modelled_without_news_is_dropped():
         (Cpu("Raspberry Pi 4 Model B · Cortex-A72", 4, 4), False, "board"),
         (Cpu("AMD Ryzen 7 7840U", 8, 16), True, "laptop"),
         (Cpu("AMD Ryzen 7 9700X", 8, 16), False, "desktop"),
+        (Cpu(None, 8, 16), False, "desktop"),
     ],
 )
 def test_every_row_is_in_the_table_and_makes_sense(cpu, battery, row):
@@ -944,6 +1070,41 @@ def test_every_row_is_in_the_table_and_makes_sense(cpu, battery, row):
     model = model_for(machine, has_battery=battery)
     assert 0 < model.idle_w < model.full_w
     assert model.source
+
+
+@pytest.mark.parametrize(
+    ("cpu", "row"),
+    [
+        ("NVIDIA Jetson AGX Orin Developer Kit · Cortex-A78AE", None),
+        ("NVIDIA Jetson AGX Thor Developer Kit · Neoverse-V3AE", None),
+        ("Cortex-A78AE", None),
+        ("Radxa ROCK 5B · Cortex-A55 + Cortex-A76", None),
+        ("Raspberry Pi 5 Model B · Cortex-A76", None),
+        ("Snapdragon(R) X Elite - X1E78100 - Qualcomm(R) Oryon(TM) CPU", None),
+        (None, None),
+        ("Raspberry Pi 4 Model B · Cortex-A72", "board"),
+        ("Raspberry Pi 400 · Cortex-A72", "board"),
+        ("Neoverse-N1", "server"),
+        ("Apple M1", "apple"),
+    ],
+)
+def test_an_arm_machine_without_a_row_of_its_own_is_not_modelled_as_a_desktop(cpu, row):
+    machine = Machine("Linux", "1", "aarch64", Cpu(cpu, 12, 12), None)
+    for has_battery in (False, True):
+        assert row_name(machine, has_battery=has_battery) == row
+        model = model_for(machine, has_battery=has_battery)
+        assert (model == NO_ROW) is (row is None)
+
+
+def test_a_jetson_is_known_by_its_card_where_its_processor_has_a_servers_name():
+    card = Accelerator("NVIDIA", "Jetson AGX Thor", None, True)
+    machine = Machine("Linux", "1", "aarch64", Cpu("Neoverse-V2", 14, 14), None, (card,))
+    assert model_for(machine, has_battery=False) == NO_ROW
+
+
+def test_without_a_number_of_cores_nothing_is_modelled():
+    machine = Machine("Linux", "1", "x86_64", Cpu("AMD EPYC", None, None), None)
+    assert model_for(machine, has_battery=False) == NO_CORES
 
 
 def test_the_model_counts_the_cores_its_row_names():

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import os
 import queue
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,18 +17,29 @@ from jsonschema import Draft202012Validator
 from desktop import resources
 from desktop.bench import parts_sizes as sizes
 from desktop.bench.ggml import pci_address
-from desktop.bench.parts import Tools, measure_parts, tasks_of
+from desktop.bench.parts import Tools, measure_parts
 from desktop.bench.parts_data import agree, random_block
 from desktop.bench.parts_protocol import PartsJob, PartStarted
-from desktop.bench.parts_repeat import Repeater, Task
+from desktop.bench.parts_repeat import Repeater
+from desktop.bench.parts_tasks import Task, tasks_of
 from desktop.bench.protocol import Finished
 from desktop.bench.tensors import CannotMeasureError
 from desktop.builds.ggml_types import size_bytes
+from desktop.cli import main, parts_show
+from desktop.cli.parts import PartsLine
 from desktop.errors import BenchError, StatementError
 from desktop.identity.envelope import seal
 from desktop.identity.signer import Signer
 from desktop.network.ledger import Ledger
-from desktop.records.events import Devices, PartDone, PartsKnown, Progress, RunFailed
+from desktop.records.events import (
+    Devices,
+    PartDone,
+    PartMissed,
+    PartsKnown,
+    Phase,
+    Progress,
+    RunFailed,
+)
 from desktop.records.machine import Accelerator, Conditions, Cpu, Device, DeviceKind, Machine
 from desktop.records.parts import (
     Part,
@@ -41,16 +53,19 @@ from desktop.records.parts import (
 )
 from desktop.records.request import Curves, Signing
 from desktop.rules.parts_rates import (
+    READING,
+    caches_may_help,
     memory_bandwidth_bytes_s,
     part_rate,
     rates_of,
     work_of,
 )
+from desktop.rules.parts_words import TESTS, WHY
 from desktop.rules.statements import PARTS_TYPE, parts_from_body, parts_payload
 from desktop.services.app_services import AppServices
 from desktop.services.attempt import Outside
 from desktop.services.parts_measurement import PartsMeasurement
-from desktop.services.results import newest_parts, verified
+from desktop.services.results import kept_parts, newest_parts, verified
 from desktop.services.slow import SlowCalls
 from desktop.services.turn import measuring_turn
 
@@ -80,6 +95,9 @@ class TestRates:
     def test_a_shape_of_another_test_has_no_work(self):
         assert work_of(PartTest.COPY, (1, 2, 3, 4)) is None
         assert work_of(PartTest.MATVEC_F16, (4096,)) is None
+        # several columns are a product, and rows are whole blocks
+        assert work_of(PartTest.MATVEC_F16, (4096, 2, 4096, 1)) is None
+        assert work_of(PartTest.MATVEC_Q4_K, (4096, 1, 4097, 1)) is None
 
     def test_the_rate_is_the_median_of_work_over_time(self):
         times = (10 * MS, 10 * MS, 20 * MS, 10 * MS, 10 * MS, 11 * MS)
@@ -95,17 +113,34 @@ class TestRates:
         assert rate == PartRate("CPU", PartTest.SMALL_GRAPH, 2, pytest.approx(4e-6), None, 1)
 
     def test_the_bandwidth_is_the_most_that_a_devices_memory_gave(self):
-        def rate(device, test, value):
-            return PartRate(device, test, None, value, None, 1)
+        def rate(device, test, value, pass_bytes=512 * MIB):
+            return PartRate(device, test, None, value, None, 1, pass_bytes)
 
         rates = (
             rate("CPU", PartTest.COPY, 20e9),
             rate("CPU", PartTest.MATVEC_F16, 23e9),
-            rate("CPU", PartTest.MATMUL_F16, 1e12),
+            rate("CPU", PartTest.MATMUL_F16, 1e12, None),
             rate("CUDA0", PartTest.COPY, 240e9),
         )
         assert memory_bandwidth_bytes_s(rates, "CPU") == 23e9
         assert memory_bandwidth_bytes_s(rates, "Vulkan0") is None
+
+    def test_rates_that_caches_may_have_helped_are_not_of_memory(self):
+        def rate(test, shape):
+            return part_rate(Part("CPU", test, 2, work_of(test, shape), (10 * MS,), shape))
+
+        cached = rate(PartTest.MATVEC_Q4_0, sizes.shapes_of(PartTest.MATVEC_Q4_0, GIB)[-1])
+        first = rate(PartTest.COPY, sizes.shapes_of(PartTest.COPY, None)[0])
+        assert cached.pass_bytes == 135 * MIB
+        assert first.pass_bytes == 8 * MIB
+        assert caches_may_help(cached)
+        assert memory_bandwidth_bytes_s([cached, first], "CPU") is None
+        whole = rate(PartTest.COPY, (64 * MIB,))
+        assert not caches_may_help(whole)
+        assert memory_bandwidth_bytes_s([cached, first, whole], "CPU") == whole.median
+        graph = part_rate(Part("CPU", PartTest.SMALL_GRAPH, 2, 1, (5_000,), (32,)))
+        assert graph.pass_bytes is None
+        assert not caches_may_help(graph)
 
 
 class TestSizes:
@@ -118,10 +153,11 @@ class TestSizes:
         limit = memory // 4 if memory is not None else GIB
         assert all(h <= limit for h in held[1:])
 
-    @pytest.mark.parametrize("test", [t for t in PartTest if "mat" not in t[:4] or "vec" in t])
+    def test_the_tests_of_memory_are_the_copy_and_every_matrix_vector_product(self):
+        assert set(PartTest) - READING == {PartTest.MATMUL_F16, PartTest.SMALL_GRAPH}
+
+    @pytest.mark.parametrize("test", sorted(READING))
     def test_with_memory_enough_many_caches_are_read(self, test):
-        if test is PartTest.SMALL_GRAPH:
-            return
         assert sizes.held_bytes(test, sizes.shapes_of(test, 8 * GIB)[-1]) >= 512 * MIB
 
     def test_a_product_on_a_slow_device_stays_small(self):
@@ -441,6 +477,10 @@ class TestStatement:
             ("durations_ns", [10**17]), ("durations_ns", [1] * 1001), ("shape", []), ("shape", [4096]),
             ("shape", [0, 0, 0, 0]), ("shape", [2**41, 1, 1, 1]), ("shape", [1] * 5),
             ("shape", [1, 1, 1, 1]), ("durations_ns", [1.5]), ("work", True),
+            # a processor without threads, a matrix-vector product with two columns
+            ("threads", None), ("shape", [4096, 2, 4096, 1]),
+            # 9.4 MB in 9 ns: above any memory
+            ("durations_ns", [400_000, 9]),
         ],
     )  # fmt: skip
     def test_what_others_send_is_checked_field_by_field(self, parts, field, value):
@@ -463,6 +503,65 @@ class TestStatement:
             with pytest.raises(StatementError):
                 parts_from_body(hostile)
 
+    def test_rates_that_no_hardware_reaches_are_refused(self, parts):
+        for part in (
+            Part("CPU", PartTest.MATMUL_F16, 2, 2 * 4096**3, (137,), (4096, 4096, 4096, 1)),
+            Part("CPU", PartTest.COPY, 2, 8 * 10**6, (7,), (10**6,)),
+            Part("CPU", PartTest.MATVEC_Q8_0, 2, 17_825_792, (17,), (4096, 1, 4096, 1)),
+            Part("CPU", PartTest.SMALL_GRAPH, 2, 1001, (1000,), (32,)),
+        ):
+            slower = replace(part, durations_ns=(part.durations_ns[0] * 2,))
+            rest = replace(parts, parts=(slower,))
+            assert parts_from_body(body(rest)).parts == (slower,)
+            sent = body(rest)
+            sent["parts"][0]["durations_ns"] = list(part.durations_ns)
+            with pytest.raises(StatementError) as e:
+                parts_from_body(sent)
+            assert "durations_ns" in str(e.value)
+
+    @pytest.mark.parametrize(
+        ("skip", "field"),
+        [
+            ({"device": "Vulkan7", "test": "copy"}, "device"),
+            ({"device": "CPU", "test": "matvec_q4_0", "threads": 2}, "test"),
+            ({"device": "CUDA0", "test": "matmul_f16"}, "test"),
+            ({"device": "CUDA0", "test": "matvec_f16", "threads": 2}, "threads"),
+            ({"device": "CPU", "test": "copy"}, "threads"),
+        ],
+    )
+    def test_a_reason_is_of_a_listed_device_and_of_a_test_without_a_figure(
+        self, parts, skip, field
+    ):
+        sent = body(parts)
+        sent["skipped"].append({**skip, "why": "time"})
+        with pytest.raises(StatementError) as e:
+            parts_from_body(sent)
+        assert f"skipped.{field}" in str(e.value)
+
+    def test_a_card_has_no_threads(self, parts):
+        sent = body(parts)
+        sent["parts"][1]["threads"] = 4
+        with pytest.raises(StatementError) as e:
+            parts_from_body(sent)
+        assert "parts.threads" in str(e.value)
+
+    def test_a_name_stands_for_one_device(self, parts):
+        sent = body(parts)
+        sent["engine"]["devices"].append({**sent["engine"]["devices"][0], "description": "T4 too"})
+        with pytest.raises(StatementError) as e:
+            parts_from_body(sent)
+        assert "engine.devices" in str(e.value)
+
+    @pytest.mark.parametrize("field", ["other_load_percent", "battery_percent"])
+    def test_percents_end_at_a_hundred(self, parts, field):
+        sent = body(parts)
+        sent["after"][field] = 100.0
+        assert getattr(parts_from_body(sent).after, field) == 100
+        sent["after"][field] = 100.5
+        with pytest.raises(StatementError) as e:
+            parts_from_body(sent)
+        assert field in str(e.value)
+
     def test_what_could_not_be_read_back_is_not_signed(self, parts):
         for bad in (
             replace(parts, parts=()),
@@ -483,18 +582,57 @@ class TestStatement:
         assert known.at == "2026-03-05T05:06:07Z"
         assert known.key_id == signer.key_id
         assert known.rates == rates_of(parts.parts)
+        assert (known.skipped, known.devices) == (kept_parts(home).parts.skipped, known.devices)
+        assert [d.name for d in known.devices] == [d.name for d in parts.devices]
         checked = verified(home, Path(kept[:12]))
         assert checked.run is None
         assert checked.parts.parts == parts.parts
+
+    def test_what_was_kept_last_is_shown_again_in_the_terminal(self, parts, home, capsys):
+        assert main(["parts", "--last"]) == 1
+        assert "were not measured here yet" in capsys.readouterr().err
+        signer = Signer.from_seed(bytes(32))
+        kept = Ledger(home.ledger).keep(
+            seal(signer, PARTS_TYPE, payload(parts)), "2026-03-05T05:06:08Z"
+        )
+        assert main(["parts", "--last"]) == 0
+        said = capsys.readouterr().out
+        assert f"signed ·{signer.key_id[-6:]}, kept as {kept[:12]}" in said
+        assert "CPU, 2 threads" in said
+
+
+class TestTerminal:
+    @pytest.mark.parametrize(
+        ("event", "words"),
+        [
+            (Progress(Phase.LOADING, None, 0.0, None), "Starting the engine"),
+            (Progress(Phase.PREPARING, None, 0.0, None), "Preparing"),
+            (Progress(Phase.MEASURING, "CPU matvec_q4_0", 0.5, 9.0), "CPU: matrix-vector, Q4_0"),
+            (Progress(Phase.SIGNING, None, 1.0, None), "Signing"),
+        ],
+    )
+    def test_the_moving_line_speaks_of_parts(self, event, words):
+        assert PartsLine(quiet=True).words(event) == words
+
+    def test_a_figure_that_caches_may_have_helped_is_marked(self, parts, capsys):
+        cached = Part("CPU", PartTest.COPY, 2, 128 * MIB, (4 * MS,), (16 * MIB,))
+        whole = Part("CUDA0", PartTest.MATVEC_F16, None, 512 * MIB, (4 * MS,), (4096, 1, 4096, 16))
+        parts_show.parts(replace(parts, parts=(cached, whole)))
+        said = {line.split("  ")[0]: line for line in capsys.readouterr().out.splitlines()}
+        assert "read only 128 MiB: caches may have helped" in said["CPU, 2 threads"]
+        assert [line for line in said.values() if "caches" in line] == [said["CPU, 2 threads"]]
+
+    def test_every_test_and_every_reason_has_words(self):
+        assert set(TESTS) == set(PartTest)
+        assert set(WHY) == set(Skipped)
 
 
 class FakeWorker:
     """Plays back messages; an error among them is raised."""
 
-    pid = None
-
-    def __init__(self, *messages):
+    def __init__(self, *messages, pid=None):
         self._messages = messages
+        self.pid = pid
 
     def __enter__(self):
         return self
@@ -509,24 +647,54 @@ class FakeWorker:
             yield message
 
 
+class FakeLoadWindow:
+    def __init__(self):
+        self.asked = []
+
+    def other_percent(self, pids):
+        self.asked.append(set(pids))
+        return 12.5
+
+
+FIRST_PID = 4_000_000
 LISTED = Devices("llama.cpp", "1", (CARD, CPU))
 COPY = Part("CPU", PartTest.COPY, 2, 8000, (1000,), (1000,))
+ALL_ON_CPU = tuple(
+    replace(COPY, test=test, threads=threads)
+    for threads, tests in ((1, ("matmul_f16", "matvec_f16", "copy")), (2, PartTest))
+    for test in map(PartTest, tests)
+)
+ALL_ON_CARD = tuple(replace(COPY, device="CUDA0", test=t, threads=None) for t in PartTest)
 ON_CARD = PartStarted("CUDA0", PartTest.COPY, None, 0, 2)
 ON_CPU = PartStarted("CPU", PartTest.COPY, 2, 1, 2)
 END = Finished(None, None, None, None)
+CRASH = BenchError("worker_crashed", outcome="signal SIGABRT")
+ALONE = (PartTest.MATMUL_F16, PartTest.MATVEC_F16, PartTest.COPY)
+"""With one thread."""
+
+
+def crashed(device, threads, tests=tuple(PartTest), but=()):
+    return [PartSkip(device, t, threads, Skipped.CRASHED) for t in tests if t not in but]
 
 
 class TestMeasurement:
-    def take(self, *workers):
+    def measurement(self, *workers, **fields):
         self.jobs, self.events = [], []
         left = list(workers)
 
         def start(job):
             self.jobs.append(job)
-            return FakeWorker(*left.pop(0))
+            return FakeWorker(*left.pop(0), pid=FIRST_PID + len(self.jobs))
 
         machine = Machine("Linux", "12", "x86_64", Cpu(None, None, None), None)
-        return PartsMeasurement(machine, PartsPlan(), start, self.events.append).take()
+        return PartsMeasurement(machine, PartsPlan(threads=2), start, self.events.append, **fields)
+
+    def take(self, *workers):
+        found = self.measurement(*workers).take()
+        # every statement must be readable
+        keys = [(p.device, p.test, p.threads) for p in (*found.parts, *found.skipped)]
+        assert len(keys) == len(set(keys))
+        return found
 
     def test_what_the_worker_tells_becomes_parts_and_events(self):
         found = self.take([LISTED, ON_CPU, COPY, END])
@@ -536,25 +704,103 @@ class TestMeasurement:
         ]
         assert [e.test for e in self.events if isinstance(e, Progress)] == [None, "CPU copy"]
 
+    def test_a_test_without_a_figure_is_told_when_it_ends(self):
+        skip = PartSkip("CPU", PartTest.MATMUL_F16, 2, Skipped.MEMORY)
+        found = self.take([LISTED, ON_CPU, COPY, skip, END])
+        assert found.skipped == (skip,)
+        assert PartMissed(skip, 0.5) in self.events
+
     def test_a_driver_that_ends_the_process_costs_its_device_only(self):
-        crash = BenchError("worker_crashed", outcome="signal SIGABRT")
-        found = self.take([LISTED, ON_CARD, crash], [LISTED, ON_CPU, COPY, END])
-        assert found.parts == (COPY,)
-        assert found.skipped == (PartSkip("CUDA0", PartTest.COPY, None, Skipped.CRASHED),)
+        found = self.take([LISTED, ON_CARD, CRASH], [LISTED, *ALL_ON_CPU, END])
+        assert found.parts == ALL_ON_CPU
+        assert found.skipped == tuple(crashed("CUDA0", None))
+        assert [e.skip for e in self.events if isinstance(e, PartMissed)] == list(found.skipped)
         assert [job.without for job in self.jobs] == [(), ("CUDA0",)]
         assert self.jobs[1].plan.time_limit_s <= 50
 
+    def test_all_that_a_lost_device_has_not_given_is_skipped(self):
+        first = replace(COPY, device="CUDA0", threads=None)
+        told = PartSkip("CUDA0", PartTest.MATVEC_F16, None, Skipped.MEMORY)
+        third = replace(ON_CARD, test=PartTest.MATVEC_Q8_0)
+        found = self.take([LISTED, ON_CARD, first, told, third, CRASH], [LISTED, *ALL_ON_CPU, END])
+        but = (PartTest.COPY, PartTest.MATVEC_F16)
+        assert found.skipped == (told, *crashed("CUDA0", None, but=but))
+        assert found.parts == (first, *ALL_ON_CPU)
+
+    def test_a_crash_with_one_thread_skips_the_tests_with_all_of_them_too(self):
+        alone = replace(ON_CPU, test=PartTest.MATVEC_F16, threads=1)
+        one = replace(COPY, threads=1)
+        found = self.take([LISTED, *ALL_ON_CARD, one, alone, CRASH], [LISTED, END])
+        assert found.parts == (*ALL_ON_CARD, one)
+        assert found.skipped == (
+            *crashed("CPU", 1, ALONE, but=(PartTest.COPY,)), *crashed("CPU", 2)
+        )  # fmt: skip
+
+    @pytest.mark.parametrize(
+        "end", [CRASH, BenchError("worker_hung", seconds=60), BenchError("worker_killed")]
+    )
+    @pytest.mark.parametrize("begins", [(), (LISTED,)])
+    def test_when_the_next_worker_ends_before_any_test_what_there_is_is_kept(self, end, begins):
+        found = self.take([LISTED, *ALL_ON_CPU, ON_CARD, CRASH], [*begins, end])
+        assert found.parts == ALL_ON_CPU
+        assert found.skipped == tuple(crashed("CUDA0", None))
+        assert len(self.jobs) == 2
+
+    def test_the_devices_whose_turn_never_came_are_skipped_too(self):
+        on_cpu = replace(ON_CPU, test=PartTest.MATVEC_F16)
+        listed = replace(LISTED, devices=(CPU, CARD))
+        found = self.take([listed, COPY, on_cpu, CRASH], [CRASH])
+        assert found.parts == (COPY,)
+        assert set(found.skipped) == {
+            *crashed("CPU", 1, ALONE),
+            *crashed("CPU", 2, but=(PartTest.COPY,)),
+            *crashed("CUDA0", None),
+        }
+
+    def test_a_crash_before_any_test_of_the_first_worker_is_told(self):
+        with pytest.raises(BenchError) as e:
+            self.take([LISTED, CRASH])
+        assert e.value.code == "worker_crashed"
+        assert len(self.jobs) == 1
+
+    def test_a_device_that_is_no_longer_listed_keeps_its_figures(self):
+        lost = replace(LISTED, devices=(CPU,))
+        found = self.take([LISTED, ALL_ON_CARD[0], ON_CARD, CRASH], [lost, *ALL_ON_CPU, END])
+        assert found.devices == (CARD, CPU)
+        assert found.parts == (ALL_ON_CARD[0], *ALL_ON_CPU)
+
+    def test_a_device_that_is_complete_is_not_spoilt_by_a_crash_at_its_end(self):
+        found = self.take([LISTED, *ALL_ON_CPU, ON_CPU, CRASH], [LISTED, *ALL_ON_CARD, END])
+        assert found.skipped == ()
+        assert self.jobs[1].without == ("CPU",)
+
+    def test_garbage_of_a_later_worker_is_an_error_all_the_same(self):
+        with pytest.raises(BenchError) as e:
+            self.take([LISTED, COPY, ON_CARD, CRASH], [BenchError("worker_garbage", line="x")])
+        assert e.value.code == "worker_garbage"
+
+    @pytest.mark.parametrize(("knows_ended", "percent"), [(True, 12.5), (False, None)])
+    def test_the_load_of_a_lost_worker_is_nobody_elses(self, knows_ended, percent):
+        measured = self.measurement(
+            [LISTED, ON_CARD, CRASH], [LISTED, *ALL_ON_CPU, END], _knows_ended=knows_ended
+        )
+        load = FakeLoadWindow()
+        assert measured._measure(None, load) == percent
+        assert load.asked == ([{os.getpid(), FIRST_PID + 1, FIRST_PID + 2}] if knows_ended else [])
+
+    def test_without_a_loss_the_load_is_known_everywhere(self):
+        measured = self.measurement([LISTED, *ALL_ON_CPU, END], _knows_ended=False)
+        assert measured._measure(None, FakeLoadWindow()) == 12.5
+
     def test_devices_that_are_done_are_not_measured_twice(self):
-        crash = BenchError("worker_hung", seconds=60)
-        on_card = replace(COPY, device="CUDA0", threads=None)
-        found = self.take([LISTED, ON_CARD, on_card, ON_CPU, crash], [LISTED, END])
-        assert found.parts == (on_card,)
+        hung = BenchError("worker_hung", seconds=60)
+        found = self.take([LISTED, *ALL_ON_CARD, ON_CPU, hung], [LISTED, END])
+        assert found.parts == ALL_ON_CARD
         assert self.jobs[1].without == ("CPU", "CUDA0")
 
     def test_when_every_device_crashes_the_crash_is_told(self):
-        crash = BenchError("worker_crashed", outcome="signal SIGABRT")
         with pytest.raises(BenchError) as e:
-            self.take([LISTED, ON_CPU, crash], [LISTED, END])
+            self.take([LISTED, ON_CPU, CRASH], [LISTED, ON_CARD, CRASH], [LISTED, END])
         assert e.value.code == "worker_crashed"
 
     def test_when_nothing_could_be_measured_it_says_why(self):

@@ -11,6 +11,7 @@ import psutil
 import pytest
 
 from desktop.bench.parts_protocol import PartsJob, PartStarted
+from desktop.bench.parts_tasks import tasks_of
 from desktop.bench.process import WorkerProcess
 from desktop.bench.protocol import Finished
 from desktop.errors import BenchError
@@ -62,10 +63,20 @@ def test_stop_takes_less_than_two_seconds(worker):
 
 
 def test_a_crash_in_a_test_is_told_with_the_test_that_it_happened_in(worker):
-    begun = []
+    said = []
     with pytest.raises(BenchError) as e, worker("crash") as process:
-        begun.extend(m for m in process.messages() if isinstance(m, PartStarted))
+        for message in process.messages():
+            said.append(message)  # noqa: PERF402 - what came before the crash is kept
     assert e.value.code == "worker_crashed"
+    # the fault lies in the first test: nothing after its beginning was told
+    listed, begun = said
+    first = tasks_of(listed.devices, PartsPlan(threads=2))[0][0]
+    assert (begun.device, begun.test, begun.threads) == (
+        first.device.name,
+        first.test,
+        first.threads,
+    )
+    assert begun.index == 0
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ import pytest
 
 from desktop.cli import power
 from desktop.errors import BenchError
-from desktop.power.choose import Looked
 from desktop.power.meter import MAX_GAP_NS, Reading
+from desktop.power.search import Looked
 from desktop.records.energy import MeterFacts, MeterKind, Scope, Source
 from desktop.records.machine import Accelerator, Cpu, DeviceKind, Machine
 from desktop.services import power_facts
@@ -138,6 +138,24 @@ def test_once_as_text_and_for_programs(capsys, home):
     assert "Power now" in out
     assert "40.0 W" in out
     assert "not readable" in out
+
+
+def test_while_the_sources_open_ctrl_c_ends_gram_as_any_program(home, capsys):
+    before, at_opening, at_reading = signal.getsignal(signal.SIGINT), [], []
+
+    class Watched(FakeReading):
+        def now(self):
+            at_reading.append(signal.getsignal(signal.SIGINT))
+            return super().now()
+
+    def opened(_paths):
+        at_opening.append(signal.getsignal(signal.SIGINT))
+        return Watched()
+
+    assert power.run(watch=False, as_json=True, seconds=0.001, opened=opened) == 0
+    assert at_opening == [before]
+    assert at_reading[0] != before
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_the_first_meter_is_used_and_the_others_are_closed():

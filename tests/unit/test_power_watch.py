@@ -78,6 +78,11 @@ def test_a_run_has_its_baseline_its_curve_and_its_joules(meter):
     assert meter.closed
 
 
+def test_a_watch_that_was_never_entered_lets_its_meter_go(meter):
+    PowerWatch(MACHINE, (), LiveCurves(0), lambda _: None).close()
+    assert meter.closed
+
+
 def test_a_stuck_meter_holds_up_neither_the_baseline_nor_the_end(meter, monkeypatch):
     monkeypatch.setattr("desktop.power.sampler._JOIN_S", 0.01)
     meter.gate = threading.Event()

@@ -24,6 +24,7 @@ MESSAGES = [
             Device("CPU", "EPYC", DeviceKind.CPU, "CPU", 5, None),
             Device("CUDA0", "Tesla T4", DeviceKind.GPU, "CUDA", 5, 4, "0000:00:1e.0"),
         ),
+        ("CUDA", "CPU"),
     ),
     Loaded("CPU", 5, ("CPU",)),
     RepetitionStarted("pp512", True, 0, 1),

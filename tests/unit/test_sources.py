@@ -161,6 +161,16 @@ def test_nvml_cards():
     found.close()
 
 
+def test_nvml_cards_come_one_by_one_and_the_library_is_let_go():
+    closed = []
+    fake, _ = library(nvmlShutdown=lambda: closed.append(1))
+    found = nvml.read_cards(fake)
+    assert next(found).pci_bus_id == "00000000:00:04.0"
+    assert closed == []
+    assert [card.index for card in found] == [1]
+    assert closed == [1]
+
+
 def test_nvml_refusals_are_none():
     fake, refuse = library()
     fake.nvmlDeviceGetMemoryInfo = fake.nvmlDeviceGetPciInfo = refuse
@@ -243,6 +253,25 @@ def test_marks_and_governors(tmp_path):
     assert cpuinfo.read_governors(tmp_path) == ("powersave",)
 
 
+MOUNTS = """22 27 0:21 / /proc rw,relatime shared:14 - proc proc rw
+741 603 0:58 / / rw,relatime master:2 - overlay overlay rw,upperdir=/PATH-MUST-NOT-LEAK/diff
+nonsense
+"""
+
+
+def test_marks_of_containers_without_their_addresses_and_paths(tmp_path):
+    folder = tmp_path / "proc/self"
+    folder.mkdir(parents=True)
+    (folder / "mountinfo").write_text(MOUNTS)
+    (folder / "environ").write_text("A=1\0KUBERNETES_SERVICE_HOST=10.96.0.1\0")
+    marks = dmi.read_marks(tmp_path)
+    assert (marks.root_filesystem, marks.in_pod) == ("overlay", True)
+    assert "10.96" not in repr(marks)
+    assert "LEAK" not in repr(marks)
+    (folder / "environ").write_text("MY_KUBERNETES_SERVICE_HOST=1\0")
+    assert not dmi.read_marks(tmp_path).in_pod
+
+
 def test_an_empty_system_gives_nothing(tmp_path):
     assert cards.read_cards(tmp_path) == ()
     assert cards.read_pci_ids(tmp_path) is None
@@ -315,5 +344,7 @@ def test_nothing_that_names_a_person_is_asked_of_windows_and_macos():
     asked = {name for names in windows.CIM_PROPERTIES.values() for name in names}
     private = {"SerialNumber", "UserName", "PartNumber", "UUID", "AdapterRAM"}
     assert not asked & private
+    assert "hw.model" in mac.SYSCTLS
+    assert "ConfigManagerErrorCode" in windows.CIM_PROPERTIES["Win32_VideoController"]
     assert "Name" not in windows.CIM_PROPERTIES["Win32_ComputerSystem"]
     assert not [name for name in mac.SYSCTLS if "host" in name or "uuid" in name]
