@@ -133,7 +133,7 @@ def bench(as_json: bool, **options: Any) -> None:  # noqa: FBT001 - click passes
     sys.exit(run.measure(as_json=as_json, **options))
 
 
-@gram.command()
+@gram.command("parts")
 @click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
 @click.option("--unsigned", is_flag=True, help="Only measure: the result is shown, not kept.")
 @click.option(
@@ -150,7 +150,7 @@ def bench(as_json: bool, **options: Any) -> None:  # noqa: FBT001 - click passes
 @click.option("--last", is_flag=True, help="Do not measure: show what was kept last.")
 @click.option("--seconds", type=float, hidden=True, help="Take no longer than so (tests).")
 @click.option("--fault", hidden=True, help="Ask the worker for a fault (tests).")
-def parts(as_json: bool, last: bool, **options: Any) -> None:  # noqa: FBT001 - click passes by name
+def measure_parts(as_json: bool, last: bool, **options: Any) -> None:  # noqa: FBT001 - by name
     """Measure this machine's parts, in under a minute.
 
     What the engine gets out of each of its devices: products in 16 bits, memory by matrix-vector
