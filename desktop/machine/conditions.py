@@ -11,7 +11,7 @@ from desktop.machine import windows as on_windows
 from desktop.machine.memory import memory_bytes
 from desktop.machine.tools import Tool
 from desktop.records.machine import Conditions, PowerSupply, Thermal
-from desktop.sources import mac, system, windows
+from desktop.sources import mac, system, temperatures, windows
 
 _CPU_CHIPS: Final = ("coretemp", "k10temp", "zenpower", "cpu_thermal", "cpu-thermal", "soc_thermal")
 _HOTTEST_BELIEVED_C: Final = 150.0
@@ -50,7 +50,7 @@ def read_conditions(
         # a worn battery's gauge may say more than 100
         battery_percent=_at_most_full(state.battery_percent),
         governor=state.governor,
-        temperature_c=hottest(system.temperatures()),
+        temperature_c=hottest(temperatures.read_chips(_CPU_CHIPS)),
         other_load_percent=other_load_percent,
         memory_available_bytes=memory_bytes()[1],
         thermal=state.thermal,
@@ -112,9 +112,13 @@ def mac_state(
     )
 
 
-def hottest(chips: Mapping[str, Sequence[float]]) -> float | None:
-    """The hottest of the processor's sensors, °C. Sensors that show 0 or nonsense are not there."""
-    values = [value for chip in _CPU_CHIPS for value in chips.get(chip, ())]
+def hottest(chips: Mapping[str, Sequence[int]]) -> float | None:
+    """The hottest of the processor's sensors, °C. Sensors that show 0 or nonsense are not there.
+
+    Args:
+        chips: thousandths of a degree by chip.
+    """
+    values = [value / 1000 for chip in _CPU_CHIPS for value in chips.get(chip, ())]
     return max((v for v in values if 0 < v < _HOTTEST_BELIEVED_C), default=None)
 
 

@@ -17,9 +17,9 @@ from desktop.builds.reference import obtain_reference, reference
 from desktop.builds.store import find_build, locate
 from desktop.errors import BenchError
 from desktop.estimate.memory import memory_need, shortfall
-from desktop.machine.conditions import read_conditions
 from desktop.machine.cores import usable_cores
 from desktop.machine.detect import detect
+from desktop.machine.memory import memory_bytes
 from desktop.machine.merge import with_engine
 from desktop.paths import Paths
 from desktop.records.build import LocalBuild
@@ -119,7 +119,7 @@ class Session:
         Raises:
             BenchError: `too_large`, with the estimate and what is free.
         """
-        available = read_conditions().memory_available_bytes
+        _, available = memory_bytes()
         if available is None or cards:
             return
         need = memory_need(read_header(local.path), max(t.n_tokens for t in self._request.tests))

@@ -84,18 +84,6 @@ def memory_bytes() -> tuple[int | None, int | None]:
     return memory.total, memory.available
 
 
-def temperatures() -> dict[str, tuple[float, ...]]:
-    """Degrees Celsius by chip name; empty where the system tells none (Windows, macOS)."""
-    import psutil  # noqa: PLC0415
-
-    read = getattr(psutil, "sensors_temperatures", None)
-    try:
-        chips = read() if read is not None else {}
-    except (OSError, RuntimeError, ValueError):
-        return {}
-    return {chip: tuple(sensor.current for sensor in sensors) for chip, sensors in chips.items()}
-
-
 def battery() -> Battery | None:
     """The battery; None where there is none or the system does not tell."""
     import psutil  # noqa: PLC0415

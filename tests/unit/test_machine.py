@@ -56,6 +56,7 @@ from desktop.records.machine import (
 )
 from desktop.rules.memory_answers import memory_answers
 from desktop.sources import registry as registry_source
+from desktop.sources import temperatures
 from desktop.sources.cards import DeviceTree
 from desktop.sources.commands import Failure, ToolFailure
 from desktop.sources.dmi import VirtualMarks
@@ -1136,9 +1137,24 @@ def test_conditions_here():
 
 
 def test_hottest_is_the_processors_and_believable():
-    chips = {"coretemp": (41.0, 55.0, 0.0), "nvme": (80.0,), "k10temp": (1000.0,)}
+    chips = {"coretemp": (41_000, 55_000, 0), "nvme": (80_000,), "k10temp": (1_000_000,)}
     assert hottest(chips) == 55.0
-    assert hottest({"acpitz": (30.0,)}) is None
+    assert hottest({"acpitz": (30_000,)}) is None
+
+
+def test_only_the_processors_chips_are_asked_for_their_temperature(tmp_path):
+    plant(
+        tmp_path / "sys/class/hwmon",
+        {
+            "hwmon0": {"name": "nvme", "temp1_input": "80000"},
+            "hwmon1": {"name": "k10temp", "temp1_input": "54125", "temp3_input": "50000"},
+            "hwmon2": {"name": "k10temp", "temp1_input": "nonsense"},
+            "hwmon3": {"temp1_input": "99000"},
+        },
+    )
+    found = temperatures.read_chips(("k10temp", "coretemp"), tmp_path)
+    assert found == {"k10temp": (54125, 50000)}
+    assert hottest(found) == 54.125
 
 
 def test_a_power_plan_of_the_owners_own_words_is_custom():
