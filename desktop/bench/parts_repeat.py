@@ -18,7 +18,7 @@ WARM_NS: Final = 250_000_000
 PASSES: Final = 12
 """A pass takes at most one part in so many of a test's share of the time: then there is time for
 its data, its warm-up and six repetitions."""
-MAX_LOOPS: Final = 1000
+MAX_LOOPS: Final = 10_000
 _TOO_LARGE: Final = frozenset({Skipped.MEMORY, Skipped.UNSUPPORTED})
 
 

@@ -98,7 +98,7 @@ class PartsPlan:
     threads: int = 1
     """All that a run would use; the processor is measured with 1 and with these."""
     min_repetitions: int = 6
-    max_repetitions: int = 40
+    max_repetitions: int = 120
     target_spread: float = 0.025
     time_limit_s: float = 50.0
     """Of everything together; what is left is shared out among the tests that are left."""

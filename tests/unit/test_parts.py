@@ -276,7 +276,7 @@ class TestRepeat:
         assert min(part.durations_ns) >= 10 * MS
         assert part.work % work_of(part.test, part.shape) == 0
         graph = Fake().part(PartTest.SMALL_GRAPH)
-        assert (graph.work, graph.durations_ns[0]) == (1000, 5 * MS)
+        assert (graph.work, graph.durations_ns[0]) == (2000, 10 * MS)
 
     def test_what_does_not_fit_is_tried_smaller(self):
         fake = Fake(most_bytes=300 * MIB)
@@ -409,7 +409,7 @@ def parts():
         engine="llama.cpp",
         engine_version="0.5.0",
         devices=(CARD, CPU),
-        plan=PartsPlan(threads=2),
+        plan=PartsPlan(2, 6, 40, 0.025, 50.0),
         parts=(
             Part("CPU", PartTest.MATVEC_Q4_0, 2, 9437184, (400_000, 410_000), (4096, 1, 4096, 1)),
             Part("CUDA0", PartTest.COPY, None, 16_000, (7, 8, 9), (1000,)),
