@@ -26,7 +26,12 @@ from PySide6.QtCore import QEventLoop, QTimer  # noqa: E402 - after the platform
 from PySide6.QtGui import QPixmap  # noqa: E402
 from PySide6.QtWidgets import QApplication  # noqa: E402
 
-from desktop.records.events import AppEvent, RunFailed, RunFinished  # noqa: E402
+from desktop.records.events import (  # noqa: E402
+    AppEvent,
+    PartsFinished,
+    RunFailed,
+    RunFinished,
+)
 from desktop.records.request import RunRequest, Signing  # noqa: E402
 from desktop.ui.bridge import Bridge  # noqa: E402
 from desktop.ui.content import MACHINE, RESULTS  # noqa: E402
@@ -127,7 +132,7 @@ def _states(window: MainWindow, services: object) -> Iterator[str]:
 
 
 def real(app: QApplication) -> None:
-    """Measure this machine and take the README's pictures: live, result and results.
+    """Measure this machine and take the README's pictures: live, result, results and machine.
 
     Raises:
         SystemExit: the run failed; says why.
@@ -150,6 +155,10 @@ def real(app: QApplication) -> None:
         for scheme in Scheme:
             gram.theme.use(scheme)
             save(window, IMAGES, f"results-{scheme}", REAL_SIZE)
+        measure_parts(window, gram.bridge)
+        for scheme in Scheme:
+            gram.theme.use(scheme)
+            save(window, IMAGES, f"machine-{scheme}", REAL_SIZE)
     finally:
         window.close()
         gram.close()
@@ -181,6 +190,25 @@ def measure(window: MainWindow, bridge: Bridge) -> None:
             ended.exit(0 if isinstance(event, RunFinished) else 1)
 
     bridge.received.connect(watch)
+    page.measure()
+    if ended.exec():
+        raise SystemExit(page.error.text)
+
+
+def measure_parts(window: MainWindow, bridge: Bridge) -> None:
+    """The parts, on their page.
+
+    Raises:
+        SystemExit: they could not be measured; says why.
+    """
+    page, ended = window.content.machine, QEventLoop()
+
+    def watch(event: AppEvent) -> None:
+        if isinstance(event, PartsFinished | RunFailed):
+            ended.exit(0 if isinstance(event, PartsFinished) else 1)
+
+    bridge.received.connect(watch)
+    window.content.show_page(MACHINE)
     page.measure()
     if ended.exec():
         raise SystemExit(page.error.text)

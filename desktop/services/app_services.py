@@ -50,9 +50,9 @@ class AppServices:
         """Begin a run; `RunEvent`s follow."""
         self.runs.start(request)
 
-    def start_parts(self, request: PartsRequest | None = None) -> None:
+    def start_parts(self, request: PartsRequest) -> None:
         """Measure the machine's parts; `PartDone`s follow, then `PartsFinished` or `RunFailed`."""
-        self.runs.start_parts(request or PartsRequest())
+        self.runs.start_parts(request)
 
     def stop(self) -> None:
         """End the run, if there is one; `RunFailed(cancelled=True)` follows."""

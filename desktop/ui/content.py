@@ -52,6 +52,8 @@ class Content(QWidget):
         self._lay_out()
         self._add_keys()
         self.rail.picked.connect(self.show_page)
+        self.measure.signing_changed.connect(self.machine.sign_with)
+        self.machine.signing_changed.connect(self.measure.sign_with)
         # one measurement at a time
         self.machine.measuring_changed.connect(self.measure.set_blocked)
         self.measure.running_changed.connect(self.machine.parts.set_blocked)

@@ -2,6 +2,7 @@
 
 from typing import Protocol
 
+from desktop.records.parts import PartsRequest
 from desktop.records.request import Curves, RunRequest
 from desktop.records.run import Run
 
@@ -12,7 +13,7 @@ class Services(Protocol):
     def start(self, request: RunRequest) -> None:
         """Begin a run; `RunEvent`s follow through the bridge."""
 
-    def start_parts(self) -> None:
+    def start_parts(self, request: PartsRequest) -> None:
         """Measure the machine's parts; `PartDone`s follow, then `PartsFinished` or `RunFailed`."""
 
     def stop(self) -> None:

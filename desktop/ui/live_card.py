@@ -15,7 +15,7 @@ from desktop.ui.components import Card, Figure, row
 from desktop.ui.design import Colours, Space
 from desktop.ui.live_graph import LiveGraph
 
-PULL_MS: Final = 2000
+PULL_MS: Final = 2500
 """The window may cost the measurement 1 % of the processors' time. A redraw takes 9 to 14 ms (two
 cores at 2.7 GHz); once a second was 1.2 % together with all the rest, as benchmarks/window_cost.py
 measured."""

@@ -1,5 +1,7 @@
 """This machine whole: hardware, cards, what a build may use, and the parts as measured."""
 
+from dataclasses import replace
+
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
@@ -16,24 +18,30 @@ from desktop.records.events import (
     Progress,
     RunFailed,
 )
+from desktop.records.parts import PartsRequest
+from desktop.records.request import Signing
 from desktop.ui import messages
 from desktop.ui.accelerators_card import AcceleratorsCard
-from desktop.ui.components import Banner, Heading, Kind, Muted, column, row, scrolled
+from desktop.ui.components import Action, Banner, Heading, Kind, Muted, column, row, scrolled
 from desktop.ui.contracts import Services
 from desktop.ui.design import Space
 from desktop.ui.hardware_card import HardwareCard, MemoryCard
 from desktop.ui.parts_card import PartsCard
+from desktop.ui.ways_out import ways_out
 
 
 class MachinePage(QWidget):
     """Shows what the services tell of the machine; starts and stops the parts' benchmark."""
 
     measuring_changed = Signal(bool)
+    signing_changed = Signal(object)
+    """A `Signing`: how this session signs."""
 
     def __init__(self, services: Services, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("page")
         self._services = services
+        self._base = PartsRequest()
         self.measuring = False
         self.kind = Heading(self.tr("Looking at the hardware …"))
         self.system = Muted()
@@ -48,12 +56,11 @@ class MachinePage(QWidget):
 
     def measure(self) -> None:
         """Measure the parts; nothing while something is measured already."""
-        if self._services.running:
-            return
-        self._set_measuring(measuring=True)
-        self.error.hide()
-        self.parts.show_started()
-        self._services.start_parts()
+        self._start(self._base)
+
+    def sign_with(self, signing: Signing) -> None:
+        """For this session: the next presses of the button sign this way."""
+        self._base = replace(self._base, signing=signing)
 
     def stop(self) -> None:
         """End the measurement of the parts."""
@@ -117,7 +124,8 @@ class MachinePage(QWidget):
 
     def _fail(self, event: RunFailed) -> None:
         self._end()
-        self._say(Kind.INFO if event.cancelled else Kind.ERROR, event.reason)
+        kind = Kind.INFO if event.cancelled else Kind.ERROR
+        self._say(kind, event.reason, self._ways_out(event.reason))
         # what is kept of earlier times is shown again
         self._services.refresh_parts()
 
@@ -129,8 +137,29 @@ class MachinePage(QWidget):
         self.measuring = measuring
         self.measuring_changed.emit(measuring)
 
-    def _say(self, kind: Kind, reason: Reason) -> None:
-        self.error.say(kind, messages.sentence(reason), messages.advice(reason))
+    def _start(self, request: PartsRequest) -> None:
+        if self._services.running:
+            return
+        self._set_measuring(measuring=True)
+        self.error.hide()
+        self.parts.show_started()
+        self._services.start_parts(request)
+
+    def _ways_out(self, reason: Reason) -> tuple[Action, ...]:
+        return ways_out(
+            reason,
+            with_file=self._sign_with_file,
+            unsigned=lambda: self._start(replace(self._base, signing=Signing.UNSIGNED)),
+            after=lambda: self._start(replace(self._base, wait=True)),
+        )
+
+    def _sign_with_file(self) -> None:
+        self.sign_with(Signing.KEY_FILE)
+        self.signing_changed.emit(Signing.KEY_FILE)
+        self._start(self._base)
+
+    def _say(self, kind: Kind, reason: Reason, actions: tuple[Action, ...] = ()) -> None:
+        self.error.say(kind, messages.sentence(reason), messages.advice(reason), actions)
 
     def _lay_out(self) -> None:
         main = QWidget()

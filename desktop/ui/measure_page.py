@@ -30,6 +30,7 @@ from desktop.ui.machine_card import MachineCard
 from desktop.ui.result_card import ResultCard
 from desktop.ui.run_card import RunCard
 from desktop.ui.theme import Theme
+from desktop.ui.ways_out import ways_out
 
 _BELOW_BANNERS: Final = 3
 
@@ -38,6 +39,8 @@ class MeasurePage(QWidget):
     """Starts and stops runs and shows what the services tell of them."""
 
     running_changed = Signal(bool)
+    signing_changed = Signal(object)
+    """A `Signing`: how this session signs."""
 
     def __init__(self, services: Services, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -64,6 +67,7 @@ class MeasurePage(QWidget):
     def use(self, base: RunRequest) -> None:
         """Measure as `base` says from now on, apart from the build, which is chosen here."""
         self._base = base
+        self.signing_changed.emit(base.signing)
 
     def stop(self) -> None:
         """End the run."""
@@ -138,19 +142,21 @@ class MeasurePage(QWidget):
         self.build.set_busy(busy=running)
         self.running_changed.emit(running)
 
+    def sign_with(self, signing: Signing) -> None:
+        """For this session: the next presses of the button sign this way."""
+        self._base = replace(self._base, signing=signing)
+
     def _ways_out(self, reason: Reason) -> tuple[Action, ...]:
-        if reason.code in messages.KEY_CODES:
-            return (
-                Action(self.tr("Keep the key in a file"), self._sign_with_file),
-                Action(self.tr("Measure without signing"), self._measure_unsigned),
-            )
-        if reason.code == "busy":
-            return (Action(self.tr("Measure after it"), self._measure_after),)
-        return ()
+        return ways_out(
+            reason,
+            with_file=self._sign_with_file,
+            unsigned=self._measure_unsigned,
+            after=self._measure_after,
+        )
 
     def _sign_with_file(self) -> None:
-        # for this session: the next presses of the button sign the same way
-        self._base = replace(self._base, signing=Signing.KEY_FILE)
+        self.sign_with(Signing.KEY_FILE)
+        self.signing_changed.emit(Signing.KEY_FILE)
         self._start(replace(self._request, signing=Signing.KEY_FILE))
 
     def _measure_unsigned(self) -> None:

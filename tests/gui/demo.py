@@ -43,7 +43,15 @@ from desktop.records.machine import (
     PowerSupply,
     Thermal,
 )
-from desktop.records.parts import PartRate, Parts, PartSkip, PartsPlan, PartTest, Skipped
+from desktop.records.parts import (
+    PartRate,
+    Parts,
+    PartSkip,
+    PartsPlan,
+    PartsRequest,
+    PartTest,
+    Skipped,
+)
 from desktop.records.request import Curves, ResultRow, RunRequest
 from desktop.records.run import EngineFacts, MemoryHeld, Note, Plan, Rate, Repetition, Run
 from desktop.ui.bridge import Bridge
@@ -87,6 +95,7 @@ class FakeServices:
     def __init__(self, bridge: Bridge) -> None:
         self.bridge = bridge
         self.requests: list[RunRequest] = []
+        self.parts_requests: list[PartsRequest] = []
         self.asked: list[str] = []
         self.shown = Curves()
         self.pulled = 0
@@ -95,7 +104,8 @@ class FakeServices:
         self.requests.append(request)
         self.asked.append("start")
 
-    def start_parts(self) -> None:
+    def start_parts(self, request: PartsRequest) -> None:
+        self.parts_requests.append(request)
         self.asked.append("start")
 
     def stop(self) -> None:

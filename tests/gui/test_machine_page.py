@@ -4,10 +4,12 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPushButton
 
 from desktop.errors import Reason
 from desktop.records.events import Notice, PartsKnown, RunFailed
 from desktop.records.parts import PartRate, PartTest
+from desktop.records.request import Signing
 from desktop.ui import format as fmt
 from desktop.ui.content import MACHINE
 from tests.gui import demo
@@ -15,6 +17,12 @@ from tests.gui import demo
 
 def plain(text):
     return text.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def press(qtbot, window, text):
+    buttons = [b for b in window.findChildren(QPushButton) if b.text() == text and b.isVisible()]
+    assert len(buttons) == 1, text
+    qtbot.mouseClick(buttons[0], Qt.MouseButton.LeftButton)
 
 
 @pytest.fixture
@@ -192,6 +200,27 @@ def test_a_failure_of_the_parts_is_told_here(page, services):
     services.post(RunFailed(demo.no_keychain()))
     assert "no keychain" in page.error.text
     assert page.parts.button.text() == "Measure the parts"
+
+
+def test_without_a_keychain_there_are_two_other_ways(qtbot, page, services, window):
+    page.measure()
+    services.post(RunFailed(demo.no_keychain()))
+    services.asked.append("stop")  # the fake counts starts and stops
+    press(qtbot, window, "Keep the key in a file")
+    assert services.parts_requests[-1].signing is Signing.KEY_FILE
+    # the other page signs the same way from now on
+    services.post(demo.parts_finished())
+    services.asked.append("stop")
+    window.content.measure_now()
+    assert services.requests[-1].signing is Signing.KEY_FILE
+
+
+def test_while_another_measures_the_parts_can_wait_for_it(qtbot, page, services, window):
+    page.measure()
+    services.post(RunFailed(Reason("busy", {"holder": "a terminal"})))
+    services.asked.append("stop")
+    press(qtbot, window, "Measure after it")
+    assert services.parts_requests[-1].wait
 
 
 def test_without_parts_the_page_says_what_they_are(page, services):
