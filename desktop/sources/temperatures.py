@@ -16,7 +16,7 @@ def read_chips(chips: Collection[str], root: Path = ROOT) -> dict[str, tuple[int
     found: dict[str, tuple[int, ...]] = {}
     for folder in files.children(root / "sys/class/hwmon"):
         name = files.read_line(folder / "name")
-        if name in chips:
+        if name is not None and name in chips:
             found[name] = (*found.get(name, ()), *_inputs(folder))
     return found
 
