@@ -8,14 +8,16 @@ import contextlib
 import math
 import os
 import re
+import stat
 import tempfile
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import tomli_w
+from filelock import FileLock, Timeout
 
 from desktop.errors import GramError, Reason
 
@@ -40,6 +42,12 @@ _US_STATES: Final = frozenset(
         "VTVAWAWVWIWY",
     )
 )
+_MAX_BYTES: Final = 64 << 10
+"""Of the file; all settings together take less than 1 KiB."""
+_MAX_DEPTH: Final = 32
+_LOCK_S: Final = 10.0
+_SHOWN: Final = 60
+"""Characters of a wrong value."""
 _REFUSALS: Final = (ValueError, TypeError, OverflowError)
 _YES_NO: Final = {"yes": True, "true": True, "no": False, "false": False}
 
@@ -76,7 +84,11 @@ class Key(NamedTuple):
 
 
 def _place(value: object) -> str:
-    text = str(value).strip().upper().replace("_", "-")
+    text = str(value).strip()
+    if not text.isascii():
+        # other letters may become two of these in capitals
+        raise ValueError(text)
+    text = text.upper().replace("_", "-")
     country, _, state = text.partition("-")
     if country not in _ISO_COUNTRIES or (state and (country != "US" or state not in _US_STATES)):
         raise ValueError(text)
@@ -101,7 +113,7 @@ def _dollars(most: float) -> Callable[[object], float]:
         number = float(value)
         if not (math.isfinite(number) and 0 <= number <= most):
             raise ValueError(value)
-        return number
+        return number + 0.0  # -0 is 0
 
     return checked
 
@@ -133,7 +145,7 @@ KEYS: Final[Mapping[str, Key]] = {
 
 def read_settings(path: Path) -> Loaded:
     """The settings of the file at `path`; the defaults where there is none. Never raises."""
-    table, told = _table(path)
+    table, told = _table(_target(path))
     allowed: dict[str, Any] = {}
     for name in (n for n in KEYS if n in table):
         try:
@@ -150,16 +162,19 @@ def change_setting(path: Path, name: str, value: str | None) -> Loaded:
         GramError: `setting_unknown`, `setting_bad`, `settings_write`. The file is as it was then.
     """
     key = key_of(name)
-    table, told = _table(path, must=True)
-    if value is None:
-        table.pop(name, None)
-    else:
-        try:
-            table[name] = key.checked(value)
-        except _REFUSALS as e:
-            raise GramError("setting_bad", **_bad(name, value).params) from e
-    _write(path, table)
-    return Loaded(read_settings(path).settings, told)
+    try:
+        checked = None if value is None else key.checked(value)
+    except _REFUSALS as e:
+        raise GramError("setting_bad", **_bad(name, str(value)).params) from e
+    with _alone(path):
+        file = _target(path)
+        table, told = _table(file, must=True)
+        if checked is None:
+            table.pop(name, None)
+        else:
+            table[name] = checked
+        _write(file, table)
+        return Loaded(read_settings(file).settings, told)
 
 
 def key_of(name: str) -> Key:
@@ -174,7 +189,8 @@ def key_of(name: str) -> Key:
 
 
 def _bad(name: str, found: str) -> Reason:
-    return Reason("setting_bad", {"name": name, "found": found, "allowed": KEYS[name].allowed})
+    shown = found if len(found) <= _SHOWN else f"{found[:_SHOWN]}…"
+    return Reason("setting_bad", {"name": name, "found": shown, "allowed": KEYS[name].allowed})
 
 
 def _table(path: Path, *, must: bool = False) -> tuple[dict[str, object], tuple[Reason, ...]]:
@@ -184,22 +200,78 @@ def _table(path: Path, *, must: bool = False) -> tuple[dict[str, object], tuple[
         GramError: `settings_write`, only where it `must` be known and cannot be read.
     """
     try:
-        return dict(tomllib.loads(path.read_bytes().decode("utf-8"))), ()
+        table = tomllib.loads(_bytes(path).decode("utf-8"))
+        _check(table)
     except FileNotFoundError:
         return {}, ()
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as e:
+    except (ValueError, RecursionError) as e:
         told = _set_aside(path, str(e))
     except OSError as e:
         told = Reason("settings_unreadable", {"detail": e.strerror or str(e)})
+    else:
+        return table, ()
     if must and told.code == "settings_unreadable":
         raise GramError("settings_write", **told.params)
     return {}, (told,)
 
 
+def _bytes(path: Path) -> bytes:
+    """Of a regular file only: a pipe would be waited for, and a device may have no end."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError(None, "it is not a regular file")
+    with path.open("rb") as file:
+        data = file.read(_MAX_BYTES + 1)
+    if len(data) > _MAX_BYTES:
+        raise OSError(None, f"it is larger than {_MAX_BYTES >> 10} KiB")
+    return data
+
+
+def _check(table: dict[str, object]) -> None:
+    """Raises ValueError for what could be read but not be written again."""
+    level: list[object] = [table]
+    for _ in range(_MAX_DEPTH):
+        # TOML's whole numbers have 64 bits, source: toml.io, v1.0.0
+        if any(isinstance(v, int) and not -(2**63) <= v < 2**63 for v in level):
+            raise ValueError("a number is too large")
+        level = [child for value in level for child in _children(value)]
+        if not level:
+            return
+    raise ValueError(f"it is nested deeper than {_MAX_DEPTH}")
+
+
+def _children(value: object) -> list[object]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []
+
+
+def _target(path: Path) -> Path:
+    """Where a link leads: the file itself is replaced, not the link to it."""
+    return Path(os.path.realpath(path))
+
+
+@contextlib.contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Nobody else changes the settings meanwhile. Raises GramError `settings_write`."""
+    lock = FileLock(path.with_suffix(".lock"), timeout=_LOCK_S)
+    try:
+        lock.acquire()
+    except Timeout as e:
+        raise GramError("settings_write", detail="another Gram is changing them") from e
+    except OSError as e:
+        raise GramError("settings_write", detail=e.strerror or str(e)) from e
+    try:
+        yield
+    finally:
+        lock.release()
+
+
 def _set_aside(path: Path, detail: str) -> Reason:
     """Rename the broken file to a name that is free; what the person should be told."""
     free = (path.with_name(f"{path.stem}.broken-{n}{path.suffix}") for n in range(1, 1000))
-    aside = next((name for name in free if not name.exists()), path)
+    aside = next((name for name in free if not os.path.lexists(name)), None)
+    if aside is None:
+        return Reason("settings_unreadable", {"detail": "too many broken ones lie beside it"})
     try:
         path.rename(aside)
     except OSError as e:
@@ -217,8 +289,8 @@ def _write(path: Path, table: Mapping[str, object]) -> None:
             file.flush()
             os.fsync(file.fileno())
         Path(beside).replace(path)
-    except OSError as e:
+    except (OSError, ValueError, TypeError, RecursionError) as e:
         if beside is not None:
             with contextlib.suppress(OSError):
                 Path(beside).unlink()
-        raise GramError("settings_write", detail=e.strerror or str(e)) from e
+        raise GramError("settings_write", detail=getattr(e, "strerror", None) or str(e)) from e

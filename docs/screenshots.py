@@ -39,6 +39,7 @@ from desktop.ui.design import Scheme  # noqa: E402
 from desktop.ui.main_window import MainWindow  # noqa: E402
 from desktop.ui.theme import Theme  # noqa: E402
 
+SETTLE_MS = 300
 LIVE_AFTER = 0.6
 """The share of a run at which its picture is taken."""
 
@@ -61,8 +62,10 @@ def wait_for(signal: object, seconds: float = 600.0) -> None:
 def picture(window: MainWindow, size: tuple[int, int]) -> QPixmap:
     """The window at `size`, once its layout has settled."""
     window.resize(*size)
-    for _ in range(4):
-        QApplication.processEvents()
+    # what a service still tells (the costs of a run) moves the rows once more
+    settled = QEventLoop()
+    QTimer.singleShot(SETTLE_MS, settled.quit)
+    settled.exec()
     return window.grab()
 
 

@@ -17,6 +17,8 @@ from desktop.records.events import Devices
 
 Send: TypeAlias = Callable[[Message], None]
 Fault: TypeAlias = Callable[[Message, Send, int], None]
+_BEGINS: Final = (Loaded, PartStarted)
+"""The model is in memory, or a part is measured next."""
 _LITTLE_MEMORY_BYTES: Final = 50 << 20
 
 
@@ -58,13 +60,13 @@ def _hang(message: Message, send: Send, _descriptor: int) -> None:
 
 def _garbage(message: Message, send: Send, descriptor: int) -> None:
     send(message)
-    if isinstance(message, Loaded):
+    if isinstance(message, _BEGINS):
         os.write(descriptor, b"llama_model_loader: not a message\n")
 
 
 def _flood(message: Message, send: Send, descriptor: int) -> None:
     send(message)
-    while isinstance(message, Loaded):
+    while isinstance(message, _BEGINS):
         os.write(descriptor, b"x" * 65536)
 
 
@@ -75,7 +77,7 @@ def _slow(message: Message, send: Send, _descriptor: int) -> None:
 
 def _silent(message: Message, send: Send, _descriptor: int) -> None:
     """End without a word, as a process does that the system kills."""
-    if isinstance(message, Loaded):
+    if isinstance(message, _BEGINS):
         os._exit(0)
     send(message)
 

@@ -7,6 +7,7 @@ from typing import Final, TypeAlias
 from desktop.bench import wire
 from desktop.bench.wire import Json
 from desktop.records.parts import Part, PartSkip, PartsPlan, PartTest, Skipped
+from desktop.rules.parts_rates import work_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,7 @@ class PartsJob:
     @property
     def name(self) -> str:
         """For messages to people."""
-        return "measuring the parts"
+        return "the parts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,9 @@ def _part(body: Json) -> Part:
     )
     if not part.work or not part.durations_ns or not all(part.durations_ns):
         raise ValueError("a part takes time and work")
+    one_pass = work_of(part.test, part.shape)
+    if not one_pass or part.work % one_pass:
+        raise ValueError("the work is not that of the shape")
     return part
 
 

@@ -156,7 +156,12 @@ class WorkerProcess:
 
     def _failure(self, message: Failed) -> BenchError:
         told = message.detail
-        return BenchError(message.code, name=self.job.name, detail=told, status=told)
+        return BenchError(
+            message.code,
+            name=self.job.name,
+            detail=told or "no reason given",
+            status=told or "unknown",
+        )
 
     def tail(self) -> str:
         """The last words on the worker's stderr."""

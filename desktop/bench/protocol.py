@@ -30,6 +30,8 @@ from desktop.records.machine import Device, DeviceKind
 from desktop.records.run import Plan, Repetition, SpeedTest
 
 MAX_LINE_BYTES: Final = 1 << 20
+MAX_DEVICES: Final = 256
+"""As many as a signed statement takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +146,10 @@ def _device(body: Json) -> Device:
 
 
 def _devices(body: Json) -> Devices:
-    listed = tuple(_device(object_of(d)) for d in take(body, "devices", list))
+    told = take(body, "devices", list)
+    if len(told) > MAX_DEVICES:
+        raise ValueError("devices")
+    listed = tuple(_device(object_of(d)) for d in told)
     return Devices(
         take(body, "engine", str), take(body, "version", str), listed, texts(body, "backends")
     )

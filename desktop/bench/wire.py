@@ -5,6 +5,8 @@ from typing import Final, TypeAlias, TypeVar
 
 VERSION: Final = 1
 Json: TypeAlias = Mapping[str, object]
+MAX_COUNT: Final = 2**63 - 1
+"""Times, sizes and numbers of things: no honest one is more than a signed statement takes."""
 T = TypeVar("T")
 
 
@@ -40,9 +42,9 @@ def text_or_none(body: Json, key: str) -> str | None:
 
 
 def count(body: Json, key: str) -> int:
-    """A whole number from 0. Raises as `take`, and ValueError when it is negative."""
+    """A whole number from 0 to 2^63-1. Raises as `take`, and ValueError out of that range."""
     value = take(body, key, int)
-    if value < 0:
+    if not 0 <= value <= MAX_COUNT:
         raise ValueError(key)
     return value
 
@@ -53,9 +55,11 @@ def count_or_none(body: Json, key: str) -> int | None:
 
 
 def counts(body: Json, key: str) -> tuple[int, ...]:
-    """A list of whole numbers from 0. Raises as `take`."""
+    """A list of whole numbers from 0 to 2^63-1. Raises as `take`."""
     values = take(body, key, list)
-    if not all(isinstance(v, int) and not isinstance(v, bool) and v >= 0 for v in values):
+    if not all(
+        isinstance(v, int) and not isinstance(v, bool) and 0 <= v <= MAX_COUNT for v in values
+    ):
         raise TypeError(key)
     return tuple(values)
 

@@ -2,11 +2,14 @@
 
 llama.cpp aborts the process on some errors; the app must survive that, so the engine lives here.
 The protocol has a descriptor of its own: whatever native code prints goes to stderr. Ends when its
-stdin closes, which also happens when the app dies.
+stdin closes, which also happens when the app dies; Linux ends it then even while it is stopped.
 """
 
+import contextlib
+import ctypes
 import gc
 import os
+import signal
 import sys
 import threading
 from collections.abc import Callable
@@ -25,6 +28,7 @@ from desktop.records.machine import Device
 
 EXIT_FAILED = 1
 EXIT_STOPPED = 3
+_PR_SET_PDEATHSIG = 1
 Send = Callable[[Message], None]
 
 
@@ -34,6 +38,7 @@ def main(arguments: list[str]) -> int:
     Returns:
         The exit status: 0 when finished, 1 when a `Failed` message was sent.
     """
+    die_with_parent()
     descriptor = claim_descriptor()
     job = protocol.decode_job(read_line())
     watch = threading.Thread(target=end_with_parent, daemon=True, name="parent-watch")
@@ -122,6 +127,21 @@ def claim_descriptor() -> int:
     descriptor = os.dup(1)
     os.dup2(2, 1)
     return descriptor
+
+
+def die_with_parent() -> None:
+    """Linux: be killed when the thread that started this process ends, even while stopped.
+
+    That thread stays until the worker's end (`WorkerProcess`); `prctl(2)`, `PR_SET_PDEATHSIG`.
+    """
+    if sys.platform != "linux":
+        return
+    parent = os.getppid()
+    # a system without the call still has the closed stdin
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(EXIT_STOPPED)
 
 
 def read_line() -> bytes:

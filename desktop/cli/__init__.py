@@ -3,6 +3,7 @@
 import errno
 import io
 import json
+import math
 import os
 import sys
 from collections.abc import Callable
@@ -74,6 +75,8 @@ def show_power(*, watch: bool, seconds: float | None, as_json: bool) -> None:
     """
     from desktop.cli import power  # noqa: PLC0415
 
+    if seconds is not None and not math.isfinite(seconds):
+        raise click.BadParameter("give a number of seconds", param_hint="--seconds")
     sys.exit(power.run(watch=watch, as_json=as_json, seconds=seconds))
 
 

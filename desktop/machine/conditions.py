@@ -2,7 +2,8 @@
 
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -12,10 +13,15 @@ from desktop.machine.memory import memory_bytes
 from desktop.machine.tools import Tool
 from desktop.records.machine import Conditions, PowerSupply, Thermal
 from desktop.sources import mac, system, temperatures, windows
+from desktop.sources.limits import Deadline, Pending
+
+LIMIT_S: Final = 2.0
 
 _CPU_CHIPS: Final = ("coretemp", "k10temp", "zenpower", "cpu_thermal", "cpu-thermal", "soc_thermal")
 _HOTTEST_BELIEVED_C: Final = 150.0
-_MAC_TOOL_S: Final = 1.5
+_FULLEST_BELIEVED: Final = 200.0
+_TOOL_S: Final = 1.5
+"""Less than `LIMIT_S`: what a stuck tool leaves out must not cost the rest."""
 _POWER_PLANS: Final = {
     "381b4222-f694-41f0-9685-ff5bb260df2e": "balanced",
     "8c5e7fda-e8bf-4a96-9a85-a6e23a8c635c": "high performance",
@@ -35,24 +41,45 @@ class State(NamedTuple):
     display_attached: bool | None
 
 
+_NOTHING: Final = State(None, None, None, None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Readers:
+    """Where the state comes from; tests pass their own. Each may block or raise."""
+
+    state: Callable[[bool], State] = lambda virtual: read_state(virtual=virtual)
+    temperature_c: Callable[[], float | None] = lambda: hottest(temperatures.read_chips(_CPU_CHIPS))
+    memory: Callable[[], tuple[int | None, int | None]] = memory_bytes
+
+
 def read_conditions(
-    other_load_percent: float | None = None, *, virtual: bool = False
+    other_load_percent: float | None = None,
+    *,
+    virtual: bool = False,
+    limit_s: float = LIMIT_S,
+    readers: Readers | None = None,
 ) -> Conditions:
-    """The state now. Never raises; what the system does not tell is None.
+    """The state now, within `limit_s`. Never raises; what the system does not tell is None.
 
     Args:
         other_load_percent: from `LoadWindow.other_percent`, 0 to 100.
         virtual: in a virtual machine the absence of a battery says nothing about the supply.
+        limit_s: what has not answered by then is given up on.
+        readers: of this system where None.
     """
-    state = read_state(virtual=virtual)
+    chosen, deadline = readers or Readers(), Deadline(limit_s)
+    told = Pending("state", lambda: chosen.state(virtual))
+    heat = Pending("temperature", chosen.temperature_c)
+    memory = Pending("memory", chosen.memory)
+    state = told.result(deadline.left_s()) or _NOTHING
     return Conditions(
         power_supply=state.power_supply,
-        # a worn battery's gauge may say more than 100
         battery_percent=_at_most_full(state.battery_percent),
         governor=state.governor,
-        temperature_c=hottest(temperatures.read_chips(_CPU_CHIPS)),
+        temperature_c=heat.result(deadline.left_s()),
         other_load_percent=other_load_percent,
-        memory_available_bytes=memory_bytes()[1],
+        memory_available_bytes=(memory.result(deadline.left_s()) or (None, None))[1],
         thermal=state.thermal,
         display_attached=state.display_attached,
     )
@@ -63,7 +90,7 @@ def read_state(platform: str = sys.platform, *, virtual: bool = False) -> State:
     if platform == "win32":
         return windows_state(
             system.battery(),
-            windows.read_power_plan(),
+            windows.read_power_plan(_TOOL_S),
             windows.read_monitors(),
             virtual=virtual,
         )
@@ -73,10 +100,10 @@ def read_state(platform: str = sys.platform, *, virtual: bool = False) -> State:
 
 
 def _mac_texts() -> tuple[str | None, str | None, str | None, str | None]:
-    batt = Tool("pmset", mac.read_battery, _MAC_TOOL_S)
-    therm = Tool("pmset", mac.read_thermal, _MAC_TOOL_S)
-    profile = Tool("system_profiler", mac.read_displays, _MAC_TOOL_S)
-    settings = Tool("pmset", mac.read_power_settings, _MAC_TOOL_S)
+    batt = Tool("pmset", mac.read_battery, _TOOL_S)
+    therm = Tool("pmset", mac.read_thermal, _TOOL_S)
+    profile = Tool("system_profiler", mac.read_displays, _TOOL_S)
+    settings = Tool("pmset", mac.read_power_settings, _TOOL_S)
     # all at once, so that together they take no longer than one
     for tool in (batt, therm, profile, settings):
         tool.start()
@@ -129,4 +156,7 @@ def power_plan(powercfg: str) -> str | None:
 
 
 def _at_most_full(percent: float | None) -> float | None:
-    return None if percent is None else min(100.0, percent)
+    # a worn battery's gauge may say a little more than 100
+    if percent is None or not 0 <= percent <= _FULLEST_BELIEVED:
+        return None
+    return min(100.0, percent)

@@ -14,6 +14,7 @@ from desktop.machine.tools import STUCK, STUCK_WORDS, Tool
 from desktop.records.machine import Accelerator, Cpu, Machine, MemoryModules
 from desktop.sources import nvml, release
 from desktop.sources.limits import Deadline, Pending
+from desktop.sources.numbers import above_zero
 
 log = logging.getLogger(__name__)
 
@@ -74,7 +75,7 @@ def survey(limit_s: float = LIMIT_S, probes: Probes | None = None) -> Survey:
         os_version=version.result(0) or "unknown",
         architecture=architecture(told.result(0) or ""),
         cpu=cpu.result(0) or Cpu(None, None, None),
-        ram_bytes=ram_bytes,
+        ram_bytes=above_zero(ram_bytes),
         accelerators=accelerators,
         virtual=virtual.result(0),
         modules=modules.result(0),

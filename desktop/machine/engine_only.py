@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from desktop.machine.names import clean, vendor_of
+from desktop.machine.names import clean, cut, vendor_of
 from desktop.machine.parse_cards import is_address, normal_address
 from desktop.machine.vendors import UNKNOWN, is_integrated
 from desktop.records.machine import Accelerator, Device, DeviceKind
@@ -57,5 +57,5 @@ def _card(device: Device) -> Accelerator | None:
 
 def _name(told: str, vendor: str | None) -> str:
     """Without what Mesa writes behind it, `(RADV NAVI31)`; not where the name itself is there."""
-    plain = re.sub(r"\s*\([^()]*\)$", "", told)
+    plain = re.sub(r"\s*\([^()]*\)$", "", cut(told))
     return plain if plain and vendor_of(plain) == vendor else told

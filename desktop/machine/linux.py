@@ -13,6 +13,8 @@ from desktop.records.machine import Accelerator, Cpu, MemoryModules, PowerSupply
 from desktop.sources import cards, cpuinfo, dmi, release, supply, system
 
 ROOT = Path("/")
+_MOST_GOVERNORS = 4
+_MOST_CHARACTERS = 32
 
 
 def read_version(root: Path = ROOT) -> str:
@@ -77,8 +79,9 @@ def read_supply(
 
 
 def read_governor(root: Path = ROOT) -> str | None:
-    """The frequency governors in use."""
-    return ", ".join(sorted(set(cpuinfo.read_governors(root)))) or None
+    """The frequency governors in use; `several` where the cores have more than four."""
+    used = sorted({governor[:_MOST_CHARACTERS] for governor in cpuinfo.read_governors(root)})
+    return ("several" if len(used) > _MOST_GOVERNORS else ", ".join(used)) or None
 
 
 def read_thermal(root: Path = ROOT) -> Thermal | None:

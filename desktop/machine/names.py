@@ -23,15 +23,21 @@ _VENDOR_WORDS: Final = (
     (MOORE_THREADS, {"moore", "mtt"}),
 )
 _MARKS: Final = re.compile(r"\((?:R|TM|C)\)|[®™]", re.IGNORECASE)
+_MOST_CHARACTERS: Final = 256
 _IN_NO_NAME: Final = frozenset(
     {"nvidia", "amd", "ati", "intel", "apple", "qualcomm", "arm"}
     | {"corporation", "inc", "graphics", "gpu", "radeon", "series"}
 )
 
 
+def cut(name: str) -> str:
+    """At most 256 characters: no card has more to say, and patterns stay quick."""
+    return name[:_MOST_CHARACTERS]
+
+
 def clean(name: str) -> str:
     """A card's name as all systems would write it: without trade marks and double spaces."""
-    return " ".join(_MARKS.sub(" ", name).split())
+    return " ".join(_MARKS.sub(" ", cut(name)).split())
 
 
 def words(name: str) -> frozenset[str]:
@@ -40,6 +46,7 @@ def words(name: str) -> frozenset[str]:
     Makers' names and trade marks are left out, and what stands in brackets (`(RADV NAVI31)`,
     `(16GB)`); also a number that stands for a name nobody knows (`Intel graphics 46a6`).
     """
+    name = cut(name)
     if re.fullmatch(r"[\w ]+ graphics [0-9a-f]{4}", name):
         return frozenset()
     plain = re.sub(r"\([^)]*\)?", " ", _MARKS.sub(" ", name)).lower()

@@ -3,11 +3,12 @@
 import re
 from dataclasses import dataclass
 
-from desktop.machine.names import clean
+from desktop.machine.names import clean, cut
 from desktop.machine.parse_ids import amdgpu_name, pci_line, pci_name
 from desktop.machine.vendors import AMD, INTEL, NVIDIA, PCI_VENDORS, is_integrated
 from desktop.records.machine import Accelerator
 from desktop.sources.cards import ACCELERATOR_CLASS, PciCard
+from desktop.sources.numbers import above_zero
 from desktop.sources.nvml import NvmlCard
 
 INTEL_INTEGRATED_AT = "0000:00:02.0"
@@ -47,7 +48,7 @@ def from_nvml(card: NvmlCard) -> Accelerator:
         is_integrated(NVIDIA, card.name),
         normal_address(card.pci_bus_id) if card.pci_bus_id else None,
         card.driver,
-        dedicated_bytes=card.memory_bytes,
+        dedicated_bytes=above_zero(card.memory_bytes),
     )
 
 
@@ -67,10 +68,15 @@ def from_pci(card: PciCard, tables: NameTables) -> Accelerator | None:
         _integrated(card, vendor, tables),
         card.pci_address,
         card.driver,
-        dedicated_bytes=card.vram_bytes or None,
-        shared_bytes=card.gtt_bytes,
+        dedicated_bytes=above_zero(card.vram_bytes),
+        shared_bytes=_size(card.gtt_bytes),
         external=card.removable,
     )
+
+
+def _size(told_bytes: int | None) -> int | None:
+    # 0 is told and true: the driver lends nothing
+    return told_bytes if told_bytes is not None and told_bytes >= 0 else None
 
 
 def _is_part(card: PciCard, vendor: str) -> bool:
@@ -88,7 +94,7 @@ def _name(card: PciCard, vendor: str, tables: NameTables) -> str:
         found = _AMD_UNIT if _integrated(card, vendor, tables) else found
     if found is None:
         return f"{vendor} graphics {card.device_id:04x}"
-    return found if re.match(vendor, found, re.IGNORECASE) else f"{vendor} {found}"
+    return cut(found if re.match(vendor, found, re.IGNORECASE) else f"{vendor} {found}")
 
 
 def _told_name(card: PciCard, vendor: str, tables: NameTables) -> str | None:
@@ -101,7 +107,7 @@ def _told_name(card: PciCard, vendor: str, tables: NameTables) -> str | None:
 
 
 def _integrated(card: PciCard, vendor: str, tables: NameTables) -> bool:
-    if vendor == INTEL and card.vram_bytes:
+    if vendor == INTEL and above_zero(card.vram_bytes):
         return False
     if card.has_northbridge_voltage or (vendor == INTEL and _at_intels(card)):
         return True

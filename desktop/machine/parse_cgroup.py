@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+from desktop.sources.numbers import above_zero, whole
+
 
 def cpu_limit(quotas: Iterable[str]) -> float | None:
     """The tightest of `quota period` lines (microseconds), in processors; None when unlimited.
@@ -14,11 +16,8 @@ def cpu_limit(quotas: Iterable[str]) -> float | None:
 
 def _limit(line: str) -> float | None:
     words = line.split()
-    try:
-        quota, period = int(words[0]), int(words[1])
-    except (IndexError, ValueError):
-        return None
-    return quota / period if quota > 0 and period > 0 else None
+    quota, period = (above_zero(word) for word in (*words, "", "")[:2])
+    return quota / period if quota is not None and period is not None else None
 
 
 def memory_limit(lines: Iterable[str]) -> tuple[int | None, int | None]:
@@ -32,10 +31,9 @@ def memory_limit(lines: Iterable[str]) -> tuple[int | None, int | None]:
 
 
 def _memory(line: str) -> tuple[int, int] | None:
-    words = line.split()
-    try:
-        limit, used, cache = map(int, words)
-    except ValueError:
+    limit, used, cache = (whole(word) for word in (*line.split(), "", "", "")[:3])
+    # a limit of 0 or less stops nobody who is running
+    if limit is None or limit <= 0 or used is None or cache is None:
         return None
     # a cache that is larger than what is used is two readings at different moments
     return limit, max(0, limit - max(0, used - cache))

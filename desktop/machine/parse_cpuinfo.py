@@ -3,6 +3,8 @@
 import re
 from typing import Final
 
+from desktop.machine.names import cut
+
 _ARM, _QUALCOMM, _APPLE, _AMPERE = 0x41, 0x51, 0x61, 0xC0
 _DESIGNS: Final = {
     (_ARM, 0xD03): "Cortex-A53",
@@ -45,6 +47,10 @@ _DESIGNS: Final = {
 kernel's `arch/arm64/include/asm/cputype.h`."""
 
 
+_MOST_CHARACTERS: Final = 4096
+"""Of one line; all flags of a processor take half of it."""
+
+
 def cpu_name(text: str, board: str | None = None) -> str | None:
     """`AMD EPYC 7763 64-Core Processor`; on ARM the board and the core's design, if told.
 
@@ -55,9 +61,9 @@ def cpu_name(text: str, board: str | None = None) -> str | None:
     name = _first(text, "model name")
     # 32-bit kernels on ARM put the architecture there, which names no processor
     if name is not None and not name.startswith("ARMv"):
-        return " ".join(name.split())
+        return cut(" ".join(name.split()))
     parts = [part for part in (_board(text) or board, _designs(text)) if part]
-    return " · ".join(parts) or None
+    return cut(" · ".join(parts)) or None
 
 
 def sockets(text: str) -> int | None:
@@ -72,7 +78,7 @@ def has_hypervisor_flag(text: str) -> bool:
 
 def _board(text: str) -> str | None:
     model = _first(text, "Model")
-    return re.sub(r"\s+Rev\s+\S+$", "", model) if model else None
+    return re.sub(r"\s+Rev\s+\S+$", "", cut(model)) if model else None
 
 
 def _designs(text: str) -> str:
@@ -91,7 +97,9 @@ def _design(implementer: str, part: str) -> str | None:
 
 
 def _values(text: str, key: str) -> list[str]:
-    return re.findall(rf"^{re.escape(key)}[ \t]*:[ \t]*(\S.*?)[ \t]*$", text, re.MULTILINE)
+    found = re.findall(rf"^{re.escape(key)}[ \t]*:(.*)$", text, re.MULTILINE)
+    values = (value[:_MOST_CHARACTERS].strip() for value in found)
+    return [value for value in values if value]
 
 
 def _first(text: str, key: str) -> str | None:

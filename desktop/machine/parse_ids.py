@@ -2,6 +2,8 @@
 
 import re
 
+from desktop.machine.names import cut
+
 
 def pci_name(
     table: str, vendor_id: int, device_id: int, subsystem: tuple[int, int] | None = None
@@ -50,8 +52,9 @@ def _board(boards: str, subsystem: tuple[int, int]) -> str | None:
 
 
 def _marketing(name: str) -> str:
-    bracket = re.search(r"\[([^\]]+)\]\s*$", name)
-    return bracket.group(1) if bracket else name
+    short = cut(name)
+    bracket = re.search(r"\[([^\]]{1,200})\]$", short.rstrip())
+    return bracket.group(1) if bracket else short
 
 
 def _words(name: str) -> set[str]:

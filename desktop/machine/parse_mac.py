@@ -3,9 +3,11 @@
 import re
 from collections.abc import Mapping
 
+from desktop.machine.names import cut
 from desktop.machine.parse_instructions import of_sysctl
 from desktop.machine.vendors import APPLE
 from desktop.records.machine import Accelerator, Cpu
+from desktop.sources.numbers import above_zero
 
 _MIB = 1024 * 1024
 
@@ -20,9 +22,9 @@ def cpu(values: Mapping[str, str], usable_cpus: int | None = None) -> Cpu:
     """The processor."""
     return Cpu(
         name=values.get("machdep.cpu.brand_string") or None,
-        physical_cores=_number(values.get("hw.physicalcpu")),
-        logical_cores=_number(values.get("hw.logicalcpu")),
-        sockets=_number(values.get("hw.packages")),
+        physical_cores=above_zero(values.get("hw.physicalcpu")),
+        logical_cores=above_zero(values.get("hw.logicalcpu")),
+        sockets=above_zero(values.get("hw.packages")),
         usable_cpus=usable_cpus,
         instruction_sets=of_sysctl(values),
     )
@@ -34,10 +36,10 @@ def apple_chip(values: Mapping[str, str]) -> Accelerator | None:
     Its memory is the limit that its owner set (`iogpu.wired_limit_mb`); without one the system's
     own limit is only told by Metal, so it is None here.
     """
-    name = values.get("machdep.cpu.brand_string", "")
+    name = cut(values.get("machdep.cpu.brand_string", ""))
     if not name.startswith(APPLE):
         return None
-    limit_mib = _number(values.get("iogpu.wired_limit_mb"))
+    limit_mib = above_zero(values.get("iogpu.wired_limit_mb"))
     return Accelerator(APPLE, name, limit_mib * _MIB if limit_mib else None, integrated=True)
 
 
@@ -48,9 +50,5 @@ def is_virtual(values: Mapping[str, str]) -> bool:
 
 def agx_cores(text: str) -> int | None:
     """`"gpu-core-count" = 10` of the IORegistry's AGXAccelerator."""
-    found = re.search(r'"gpu-core-count"\s*=\s*(\d+)', text)
-    return int(found.group(1)) or None if found else None
-
-
-def _number(told: str | None) -> int | None:
-    return int(told) if told is not None and told.isdecimal() else None
+    found = re.search(r'"gpu-core-count"[ \t]*=[ \t]*([0-9]+)', text)
+    return above_zero(found.group(1)) if found else None

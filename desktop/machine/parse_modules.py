@@ -5,7 +5,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from desktop.machine.names import cut
 from desktop.records.machine import MemoryModules
+from desktop.sources.numbers import above_zero
 
 _SMBIOS_KINDS: Final = {
     18: "DDR",
@@ -83,24 +85,22 @@ def _is_there(slot: Mapping[str, str]) -> bool:
 
 
 def _of_udev(slot: Mapping[str, str]) -> Module:
-    speed = slot.get("CONFIGURED_SPEED_MTS", "")
     return Module(
         kind_of(slot.get("TYPE", "")),
-        int(speed) if speed.isdecimal() else None,
+        above_zero(slot.get("CONFIGURED_SPEED_MTS")),
         f"{slot.get('BANK_LOCATOR', '')} {slot.get('LOCATOR', '')}",
     )
 
 
 def _of_cim(item: Mapping[str, object]) -> Module:
-    kind, speed = item.get("SMBIOSMemoryType"), item.get("ConfiguredClockSpeed")
     return Module(
-        _SMBIOS_KINDS.get(kind) if isinstance(kind, int) else None,
-        speed if isinstance(speed, int) and speed > 0 else None,
+        _SMBIOS_KINDS.get(above_zero(item.get("SMBIOSMemoryType")) or 0),
+        above_zero(item.get("ConfiguredClockSpeed")),
         f"{item.get('BankLabel') or ''} {item.get('DeviceLocator') or ''}",
     )
 
 
 def _channels(modules: tuple[Module, ...]) -> int | None:
-    named = [_CHANNEL.search(module.place) for module in modules]
+    named = [_CHANNEL.search(cut(module.place)) for module in modules]
     words = {re.sub(r"[ _-]", "", found.group().lower()) for found in named if found}
     return len(words) if all(named) else None

@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from desktop.records.machine import PowerSupply, Thermal
+from desktop.sources.numbers import whole
 
 _SUPPLIES: Final = {
     "AC Power": PowerSupply.MAINS,
@@ -12,18 +13,24 @@ _SUPPLIES: Final = {
 }
 _POWER_MODES: Final = {"0": "automatic", "1": "low power", "2": "high power"}
 _FULL_SPEED: Final = 100
+_MOST_CHARACTERS: Final = 4096
+"""Of one line."""
 
 
 def supply(text: str) -> PowerSupply | None:
     """From `Now drawing from 'AC Power'`."""
-    found = re.search(r"Now drawing from '([^']+)'", text)
+    found = re.search(r"Now drawing from '([^'\n]{1,40})'", text)
     return _SUPPLIES.get(found.group(1)) if found else None
 
 
 def battery_percent(text: str) -> float | None:
     """Charge of the machine's own battery, 0 to 100; a mouse's is not listed here."""
-    found = re.search(r"-InternalBattery-\d+[^\n]*?\s(\d{1,3})%", text)
-    return float(found.group(1)) if found else None
+    for line in text.splitlines():
+        _, own, told = line[:_MOST_CHARACTERS].partition("-InternalBattery-")
+        found = re.search(r"\s([0-9]{1,3})%", told) if own else None
+        if found is not None:
+            return float(found.group(1))
+    return None
 
 
 def power_mode(text: str) -> str | None:
@@ -31,7 +38,7 @@ def power_mode(text: str) -> str | None:
 
     Macs that have a high power mode print `powermode` (0, 1, 2), the others `lowpowermode` (0, 1).
     """
-    found = re.search(r"^\s*(?:low)?powermode\s+(\d)\s*$", text, re.MULTILINE)
+    found = re.search(r"^[ \t]*(?:low)?powermode[ \t]+(\d)[ \t\r]*$", text, re.MULTILINE)
     return _POWER_MODES.get(found.group(1)) if found else None
 
 
@@ -40,7 +47,8 @@ def thermal(text: str) -> Thermal | None:
 
     That no warning has been recorded says nothing: most of Apple's chips never record one.
     """
-    limits = re.findall(r"CPU_Speed_Limit\s*=\s*(\d+)", text)
-    if not limits:
+    limits = re.findall(r"CPU_Speed_Limit[ \t]*=[ \t]*([0-9]+)", text)
+    limit = whole(limits[-1]) if limits else None
+    if limit is None:
         return None
-    return Thermal.NOMINAL if int(limits[-1]) >= _FULL_SPEED else Thermal.THROTTLED
+    return Thermal.NOMINAL if limit >= _FULL_SPEED else Thermal.THROTTLED

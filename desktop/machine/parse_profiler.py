@@ -4,10 +4,11 @@ import json
 import re
 from collections.abc import Mapping
 
-from desktop.machine.names import clean, vendor_of
+from desktop.machine.names import clean, cut, vendor_of
 from desktop.machine.parse_modules import Module, kind_of, of_modules
 from desktop.machine.vendors import APPLE, is_integrated
 from desktop.records.machine import Accelerator, MemoryModules
+from desktop.sources.numbers import above_zero
 
 _MIB = 1024 * 1024
 _SIZES = {"MB": _MIB, "GB": 1024 * _MIB}
@@ -23,9 +24,9 @@ def apple_unit(text: str) -> tuple[str | None, int | None]:
     """Apple's graphics unit: its name, and its number of cores."""
     for item in _items(text, "SPDisplaysDataType"):
         if _vendor(item) == APPLE:
-            cores = str(item.get("sppci_cores", ""))
-            name = str(item.get("sppci_model", ""))
-            return name or None, int(cores) or None if cores.isdecimal() else None
+            cores = above_zero(str(item.get("sppci_cores", "")))
+            name = cut(str(item.get("sppci_model", "")))
+            return name or None, cores
     return None, None
 
 
@@ -40,7 +41,7 @@ def modules(text: str) -> MemoryModules | None:
     items = _items(text, "SPMemoryDataType")
     slots = [slot for item in items for slot in _list(item.get("_items"))]
     if slots:
-        return of_modules(_module(s) for s in slots if s.get("dimm_size") not in {None, "empty"})
+        return of_modules(_module(s) for s in slots if _is_there(s))
     kinds = [kind_of(str(item.get("dimm_type", ""))) for item in items]
     return MemoryModules(kind=kinds[0]) if kinds and kinds[0] is not None else None
 
@@ -68,11 +69,16 @@ def _external(item: Mapping[str, object]) -> bool | None:
     return None if kind is None else kind == "spdisplays_egpu"
 
 
+def _is_there(slot: Mapping[str, object]) -> bool:
+    size = slot.get("dimm_size")
+    return size is not None and size != "empty"
+
+
 def _module(slot: Mapping[str, object]) -> Module:
-    speed = re.match(r"(\d+) M", str(slot.get("dimm_speed", "")))
+    speed = re.match(r"([0-9]{1,18}) M", str(slot.get("dimm_speed", "")))
     return Module(
         kind_of(str(slot.get("dimm_type", ""))),
-        int(speed.group(1)) if speed else None,
+        above_zero(speed.group(1)) if speed else None,
         str(slot.get("_name", "")),
     )
 
@@ -83,14 +89,14 @@ def _vendor(item: Mapping[str, object]) -> str | None:
 
 
 def _size(told: str) -> int | None:
-    found = re.fullmatch(r"(\d+) (MB|GB)", told.strip())
-    return int(found.group(1)) * _SIZES[found.group(2)] if found else None
+    found = re.fullmatch(r"([0-9]{1,9}) (MB|GB)", told.strip())
+    return int(found.group(1)) * _SIZES[found.group(2)] or None if found else None
 
 
 def _items(text: str, part: str) -> list[Mapping[str, object]]:
     try:
         told = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return []
     return _list(told.get(part)) if isinstance(told, dict) else []
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from desktop.records.machine import PowerSupply
+from desktop.sources.numbers import whole
 
 
 def supply(supplies: Mapping[str, Mapping[str, str]]) -> PowerSupply | None:
@@ -23,7 +24,8 @@ def battery_percent(supplies: Mapping[str, Mapping[str, str]]) -> float | None:
     """Charge of the first battery that can run the machine, 0 to 100."""
     batteries = (s for s in _own(supplies) if s.get("type") == "Battery")
     charges = (s.get("capacity", "") for s in batteries)
-    return next((float(charge) for charge in charges if charge.isdecimal()), None)
+    known = (whole(charge) for charge in charges)
+    return next((float(c) for c in known if c is not None and c >= 0), None)
 
 
 def has_battery(supplies: Mapping[str, Mapping[str, str]]) -> bool:

@@ -9,11 +9,17 @@ from desktop.machine.names import clean
 from desktop.machine.parse_cards import INTEL_INTEGRATED_AT
 from desktop.machine.vendors import INTEL, PCI_VENDORS, QUALCOMM, is_integrated
 from desktop.records.machine import Accelerator
+from desktop.sources.numbers import above_zero
 from desktop.sources.registry import RegistryAdapter
 
 _PCI_ID: Final = re.compile(r"PCI\\VEN_([0-9A-F]{4})&DEV_[0-9A-F]{4}", re.IGNORECASE)
 _QUALCOMM_ID: Final = re.compile(r"ACPI\\(?:VEN_)?QCOM", re.IGNORECASE)
-_LOCATION: Final = re.compile(r"(\d+),\s*(?:device )?(\d+),\s*(?:function )?(\d+)\)?$")
+_LOCATION: Final = re.compile(
+    r"(?<![0-9])([0-9]{1,3}), ?(?:device )?([0-9]{1,2}), ?(?:function )?([0-7])\)?$"
+)
+_LAST_BUS: Final = 0xFF
+_LAST_DEVICE: Final = 31
+_MOST_CHARACTERS: Final = 256
 _WORKS: Final = 0
 """Win32_VideoController.ConfigManagerErrorCode; all else is a device that does not work: 22 was
 disabled, 43 reported a problem (Microsoft, "Error codes in Device Manager")."""
@@ -26,7 +32,7 @@ def instances(text: str | None, name: str) -> tuple[Mapping[str, object], ...]:
     """The instances of one class in CIM's JSON; none when it is not that JSON."""
     try:
         told = json.loads(text or "")
-    except ValueError:
+    except (ValueError, RecursionError):
         return ()
     items = told.get(name) if isinstance(told, dict) else None
     # PowerShell writes a single object without a list around it
@@ -61,25 +67,27 @@ def accelerators(
 def sockets(cim: str | None) -> int | None:
     """Processors in the machine."""
     for item in instances(cim, "Win32_ComputerSystem"):
-        count = item.get("NumberOfProcessors")
-        if isinstance(count, int) and count > 0:
+        count = above_zero(item.get("NumberOfProcessors"))
+        if count is not None:
             return count
     return len(instances(cim, "Win32_Processor")) or None
 
 
 def pci_address(location: str | None) -> str | None:
     """`0000:01:00.0` from `…;PCI bus %1, device %2, function %3;(1,0,0)`, decimal there."""
-    found = _LOCATION.search((location or "").strip())
+    found = _LOCATION.search((location or "").strip()[-_MOST_CHARACTERS:])
     if found is None:
         return None
     bus, device, function = map(int, found.groups())
-    return f"0000:{bus:02x}:{device:02x}.{function}" if bus <= 0xFF else None  # noqa: PLR2004
+    there = bus <= _LAST_BUS and device <= _LAST_DEVICE
+    return f"0000:{bus:02x}:{device:02x}.{function}" if there else None
 
 
 def _present(
     item: Mapping[str, object], known: Mapping[str, RegistryAdapter]
 ) -> Accelerator | None:
-    if item.get("ConfigManagerErrorCode") not in {None, _WORKS}:
+    trouble = item.get("ConfigManagerErrorCode")
+    if trouble is not None and trouble != _WORKS:
         return None
     device_id = str(item.get("PNPDeviceID") or "")
     name, version = str(item.get("Name") or ""), item.get("DriverVersion")
@@ -100,7 +108,7 @@ def _card(name: str, adapter: RegistryAdapter, driver: str | None) -> Accelerato
         at_intels or is_integrated(vendor, name),
         address,
         driver,
-        dedicated_bytes=adapter.memory_bytes,
+        dedicated_bytes=above_zero(adapter.memory_bytes),
     )
 
 

@@ -40,7 +40,7 @@ def of_nvidias_driver(cards: Iterable[Accelerator]) -> tuple[Accelerator, ...]:
 
 def _is_nvidias_own(card: Accelerator) -> bool:
     # Linux tells the driver's name, Windows its version
-    return card.driver is None or card.driver == "nvidia" or card.driver[0].isdigit()
+    return not card.driver or card.driver == "nvidia" or card.driver[0].isdigit()
 
 
 def merge(*sources: Iterable[Accelerator]) -> tuple[Accelerator, ...]:
@@ -75,7 +75,7 @@ def _fill(known: Accelerator, other: Accelerator) -> Accelerator:
 
 def _driver(known: str | None, other: str | None) -> str | None:
     """The kernel tells the driver's name, NVML its version: `nvidia 550.90.07`."""
-    if known is not None and other is not None and known[0].isdigit() and not other[0].isdigit():
+    if known and other and known[0].isdigit() and not other[0].isdigit():
         return f"{other} {known}"
     return known or other
 

@@ -3,13 +3,19 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from typing import Final
 
 from desktop.clock import now_ns
 from desktop.power.meter import MAX_GAP_NS, Reading
-from desktop.records.energy import MeterFacts
+from desktop.records.energy import MeterFacts, Scope
 
-MOST_W = 20_000.0
-"""More than any one counter's board or package draws: a faster rise is not energy."""
+MOST_W: Final = {Scope.PACKAGE: 3_000.0, Scope.BOARD: 3_000.0, Scope.SYSTEM: 20_000.0}
+"""More than what any one counter counts draws: a faster rise is not energy."""
+_RENEWAL_S: Final = 0.2
+"""Counters are renewed at moments of their own, about ten times a second: two looks close together
+may see all that one renewal and the next brought."""
+_LAST_PART: Final = 0.9
+"""A counter that falls wrapped only if it stood in the last tenth of its range."""
 LIVE_NS = 3_000_000_000
 """A counter that may rest and has not moved for so long is not waited for."""
 
@@ -46,15 +52,24 @@ class Counter:
     _raw: int | None = None
     _at_ns: int = 0
 
-    def advance(self, raw: int, at_ns: int) -> Change:
-        """Take in the next raw count; `total_j` grows by what was surely used."""
+    def advance(self, raw: int, at_ns: int, most_w: float = MOST_W[Scope.SYSTEM]) -> Change:
+        """Take in the next raw count; `total_j` grows by what was surely used.
+
+        Args:
+            raw: the count.
+            at_ns: when it was read.
+            most_w: a rise of more watts is not believed.
+        """
         if self._raw is None:
             change = Change.FIRST
         elif raw == self._raw:
             # nothing is lost: the next count that differs accounts for this time too
             return Change.STALLED
         else:
-            change = self._grow(self._rise(self._raw, raw) * self.unit_j, at_ns)
+            seconds = (at_ns - self._at_ns) / 1e9
+            # a fall is believed with no allowance: it may be no wrap but a restart
+            allowed_s = seconds if raw < self._raw else max(_RENEWAL_S, seconds)
+            change = self._grow(self._rise(self._raw, raw) * self.unit_j, most_w * allowed_s)
             self.moved_ns = at_ns
         self._raw, self._at_ns = raw, at_ns
         return change
@@ -69,13 +84,13 @@ class Counter:
         return self.moved_ns is not None and self.moved_ns > at_ns
 
     def _rise(self, before: int, raw: int) -> int:
-        wrapped = raw < before and self.max_range is not None
-        return raw + (self.max_range or 0) - before if wrapped else raw - before
+        most = self.max_range or 0
+        wrapped = raw < before <= most and before >= _LAST_PART * most
+        return raw + most - before if wrapped else raw - before
 
-    def _grow(self, joules: float, at_ns: int) -> Change:
+    def _grow(self, joules: float, most_j: float) -> Change:
         # a counter that went back looks like a wrap of impossible power
-        seconds = (at_ns - self._at_ns) / 1e9
-        if joules < 0 or joules > MOST_W * seconds:
+        if joules < 0 or joules > most_j:
             return Change.RESTARTED
         self.total_j += joules
         return Change.MOVED
@@ -117,8 +132,9 @@ class CounterMeter:
         before_ns = self.clock()
         counts = self.look()
         at_ns = (before_ns + self.clock()) // 2
+        most_w = MOST_W[self.facts.scope]
         changes = {
-            counter.advance(count, at_ns)
+            counter.advance(count, at_ns, most_w)
             for counter, count in zip(self.counters, counts, strict=True)
             if count is not None
         }

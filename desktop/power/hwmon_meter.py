@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from desktop.power.cards import CardSensor
+from desktop.power.momentary import believed_w
 from desktop.records.energy import MeterKind, Scope
 from desktop.sources import hwmon
 from desktop.sources.hwmon import HwmonCard, HwmonChannel
@@ -62,7 +63,7 @@ def _watts(channel: HwmonChannel) -> Callable[[], float | None]:
 
     def look() -> float | None:
         value = hwmon.read_number(path) if path is not None else None
-        return value * MICRO if value is not None and value > 0 else None
+        return None if value is None else believed_w(value * MICRO)
 
     return look
 

@@ -1,11 +1,23 @@
 """Meters that tell watts at a moment: the sum of one or several looks."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from desktop.clock import now_ns
 from desktop.power.meter import MAX_GAP_NS, Reading
 from desktop.records.energy import MeterFacts
+
+MOST_W: Final = 100_000.0
+"""More than any board or machine that a sensor of it measures draws."""
+
+
+def believed_w(watts_w: float | None, most_w: float = MOST_W) -> float | None:
+    """A sensor's watts while they can be true; None for 0 or less, too many, and no number."""
+    if watts_w is None or not math.isfinite(watts_w):
+        return None
+    return watts_w if 0 < watts_w <= most_w else None
 
 
 @dataclass(slots=True)
@@ -14,7 +26,7 @@ class PowerMeter:
 
     Args:
         facts: what it is.
-        looks: each gives one sensor's watts, or None when it refuses or tells nothing above 0.
+        looks: each gives one sensor's watts, or None when it refuses; `believed_w` sifts them.
         on_close: lets the source go.
         every_ns: no more often than this; between, `read` gives None and counts nothing as dropped.
         clock: monotonic nanoseconds.
@@ -36,7 +48,7 @@ class PowerMeter:
         if self._looked_ns is not None and before_ns - self._looked_ns < self.every_ns:
             return None
         self._looked_ns = before_ns
-        watts = [look() for look in self.looks]
+        watts = [believed_w(look()) for look in self.looks]
         at_ns = (before_ns + self.clock()) // 2
         known = [w for w in watts if w is not None]
         if len(known) < len(watts):

@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable
 
 from desktop.power.cards import CardSensor
+from desktop.power.momentary import believed_w
 from desktop.records.energy import MeterKind
 from desktop.sources.nvml import Nvml, NvmlCard
 
@@ -49,15 +50,15 @@ def nvml_sensor(nvml: Nvml, card: NvmlCard) -> CardSensor:
         pci_address=card.pci_bus_id,
         count=lambda: nvml.energy_mj(index),
         unit_j=_J_PER_MJ,
-        watts=lambda: _above_zero(nvml.power_mw(index), 1e-3),
+        watts=lambda: _watts(nvml.power_mw(index)),
         # before Ampere; newer cards give a mean of a second, and all of them have the counter
         kind=MeterKind.INSTANTANEOUS,
         busy=_share(lambda: nvml.busy_percent(index)),
     )
 
 
-def _above_zero(value: int | None, unit: float) -> float | None:
-    return value * unit if value is not None and value > 0 else None
+def _watts(value_mw: int | None) -> float | None:
+    return None if value_mw is None else believed_w(value_mw * 1e-3)
 
 
 def _share(percent: Callable[[], int | None]) -> Callable[[], float | None]:

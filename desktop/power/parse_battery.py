@@ -8,6 +8,9 @@ import re
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
+
+from desktop.sources.numbers import whole
 
 NO_BATTERY = "This machine has no battery of its own."
 ON_MAINS = "The machine is on mains, so its battery does not tell what it uses."
@@ -15,7 +18,10 @@ CHARGING = "A battery is being charged, so it does not tell what the machine use
 NO_RATE = "The battery does not tell how fast it is emptied."
 _UNKNOWN_RATE = 0x80000000
 _WRAP = 2**64
-_SMART_VALUE = re.compile(r'^[\s|]*"(\w+)" = (-?\d+|Yes|No)\s*$', re.MULTILINE)
+_WRAP_DIGITS: Final = 20
+_MOST_W: Final = 2_000.0
+"""More than any battery of a machine gives: its gauge is broken."""
+_SMART_VALUE = re.compile(r'^[ \t|]*"(\w{1,64})" = (-?[0-9]{1,20}|Yes|No)[ \t\r]*$', re.MULTILINE)
 _EXTERNAL = {"Mains", "USB", "Wireless"}
 
 
@@ -45,7 +51,7 @@ def linux_discharge(supplies: Mapping[str, Mapping[str, str]]) -> Discharge:
         return Discharge(None, ON_MAINS)
     watts = [_supply_w(s) for s in batteries if s.get("status") == "Discharging"]
     known = [w for w in watts if w is not None]
-    return Discharge(sum(known)) if len(known) == len(watts) else Discharge(None, NO_RATE)
+    return _rate(sum(known)) if len(known) == len(watts) else Discharge(None, NO_RATE)
 
 
 def _feeds(supply: Mapping[str, str]) -> bool:
@@ -54,21 +60,18 @@ def _feeds(supply: Mapping[str, str]) -> bool:
 
 
 def _supply_w(supply: Mapping[str, str]) -> float | None:
-    power_uw = _number(supply.get("power_now"))
+    power_uw = whole(supply.get("power_now"))
     if power_uw:
         return abs(power_uw) / 1e6
-    current_ua, voltage_uv = _number(supply.get("current_now")), _number(supply.get("voltage_now"))
+    current_ua, voltage_uv = whole(supply.get("current_now")), whole(supply.get("voltage_now"))
     if not current_ua or not voltage_uv:
         # 0 is what gauges say before they know
         return None
     return abs(current_ua) * voltage_uv / 1e12
 
 
-def _number(text: str | None) -> int | None:
-    try:
-        return int(text) if text is not None else None
-    except ValueError:
-        return None
+def _rate(watts_w: float) -> Discharge:
+    return Discharge(watts_w) if 0 < watts_w <= _MOST_W else Discharge(None, NO_RATE)
 
 
 def mac_discharge(ioreg: str | None) -> Discharge:
@@ -81,14 +84,14 @@ def mac_discharge(ioreg: str | None) -> Discharge:
     if told.get("ExternalConnected") == "Yes":
         return Discharge(None, ON_MAINS)
     current_ma = _signed(told.get("InstantAmperage")) or _signed(told.get("Amperage"))
-    voltage_mv = _number(told.get("Voltage")) or _number(told.get("AppleRawBatteryVoltage"))
+    voltage_mv = whole(told.get("Voltage")) or whole(told.get("AppleRawBatteryVoltage"))
     if not current_ma or current_ma > 0 or not voltage_mv:
         return Discharge(None, NO_RATE)
-    return Discharge(-current_ma * voltage_mv / 1e6)
+    return _rate(-current_ma * voltage_mv / 1e6)
 
 
 def _signed(text: str | None) -> int | None:
-    value = _number(text)
+    value = whole(text, _WRAP_DIGITS)
     return value - _WRAP if value is not None and value >= _WRAP // 2 else value
 
 
@@ -105,4 +108,4 @@ def windows_discharge(state: bytes | None) -> Discharge:
         return Discharge(None, ON_MAINS)
     if rate_mw >= 0 or rate_mw + 2**32 == _UNKNOWN_RATE:
         return Discharge(None, NO_RATE)
-    return Discharge(-rate_mw / 1e3)
+    return _rate(-rate_mw / 1e3)

@@ -4,15 +4,31 @@ Power in milliwatts is the mean over the sample's `elapsed_ns`; Intel Macs give 
 Apple's manual page calls the values estimates of its own.
 """
 
+import math
 import plistlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 from xml.parsers.expat import ExpatError
 
+from desktop.sources.numbers import above_zero, whole
+
 SEPARATOR: Final = b"\0"
 _END: Final = b"</plist>"
 _PARTS: Final = ("cpu", "gpu", "ane")
+_MOST_BYTES: Final = 1024 * 1024
+_MOST_W: Final = 3_000.0
+"""More than any of Apple's chips draws."""
+_BROKEN: Final = (
+    ArithmeticError,
+    AttributeError,
+    ExpatError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+"""What plistlib raises for odd dates, encodings, numbers and nesting; it promises only some."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,22 +47,26 @@ def split(data: bytes) -> tuple[list[bytes], bytes]:
     *whole, rest = data.split(SEPARATOR)
     if rest.rstrip().endswith(_END):
         return [*whole, rest], b""
-    return whole, rest
+    # what never ends is no sample
+    return whole, rest if len(rest) <= _MOST_BYTES else b""
 
 
 def read_sample(plist: bytes) -> PowermetricsSample | None:
     """One property list; None when it is damaged or tells no power."""
     try:
-        told = plistlib.loads(plist.strip())
-    except (plistlib.InvalidFileException, ExpatError, ValueError, OverflowError):
+        told = plistlib.loads(plist.strip()) if len(plist) <= _MOST_BYTES else None
+    except _BROKEN:
         return None
     if not isinstance(told, Mapping):
         return None
-    elapsed_ns, processor = told.get("elapsed_ns"), told.get("processor")
-    if not isinstance(elapsed_ns, int) or elapsed_ns <= 0 or not isinstance(processor, Mapping):
+    elapsed_ns, processor = above_zero(told.get("elapsed_ns")), told.get("processor")
+    if elapsed_ns is None or not isinstance(processor, Mapping):
         return None
-    energy_j = _joules(processor, elapsed_ns / 1e9)
-    return None if energy_j is None else PowermetricsSample(elapsed_ns, energy_j)
+    seconds = elapsed_ns / 1e9
+    energy_j = _joules(processor, seconds)
+    if energy_j is None or energy_j > _MOST_W * seconds:
+        return None
+    return PowermetricsSample(elapsed_ns, energy_j)
 
 
 def read_samples(data: bytes) -> tuple[PowermetricsSample, ...]:
@@ -77,5 +97,6 @@ def _joules(processor: Mapping[str, object], seconds: float) -> float | None:
 
 def _figure(processor: Mapping[str, object], key: str) -> float | None:
     value = processor.get(key)
-    good = isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
-    return float(value) if good and isinstance(value, int | float) else None
+    figure = whole(value) if isinstance(value, int) else value
+    known = isinstance(figure, int | float) and 0 <= figure < math.inf
+    return float(figure) if known and isinstance(figure, int | float) else None

@@ -4,15 +4,19 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import NoReturn, TypeVar
 
 from desktop.errors import StatementError
 from desktop.rules.signed_text import is_clean
 
+RFC3339_UTC = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
 MAX_INTEGER = 2**63 - 1
 MAX_ITEMS = 256
 """Of a list that has no limit of its own."""
+MAX_TEXTS = 64
+"""Of a list of texts: instruction sets, devices, notes."""
 _E = TypeVar("_E", bound=StrEnum)
 
 
@@ -46,6 +50,15 @@ class Fields:
         value = self.text(name)
         if not re.fullmatch(pattern, value, re.ASCII):
             raise self.bad(name, f"is not {what}")
+        return value
+
+    def time(self, name: str) -> str:
+        """A time in UTC as RFC 3339 writes it, on a date that there is."""
+        value = self.matching(name, RFC3339_UTC, "a time in UTC")
+        try:
+            datetime.fromisoformat(value)
+        except ValueError as e:
+            raise self.bad(name, "is not a time in UTC") from e
         return value
 
     def integer(self, name: str, low: int = 0, high: int = MAX_INTEGER) -> int:
@@ -108,8 +121,11 @@ class Fields:
         return tuple(self._fields(name, v) for v in self._list(name, most))
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """A list of texts; what is no text is left out."""
-        return tuple(v for v in self._list(name) if isinstance(v, str))
+        """At most 64 printable texts of at most 256 characters; what is no text is left out."""
+        found = tuple(v for v in self._list(name, MAX_TEXTS) if isinstance(v, str))
+        if not all(map(is_clean, found)):
+            raise self.bad(name, "has a text that is not short and printable")
+        return found
 
     def texts_or_empty(self, name: str) -> tuple[str, ...]:
         """As `texts`; empty when the list is missing."""

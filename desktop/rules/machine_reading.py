@@ -11,10 +11,9 @@ from desktop.records.machine import (
     PowerSupply,
     Thermal,
 )
-from desktop.rules.fields import MAX_INTEGER, Fields
-from desktop.rules.machine_writing import GIB
+from desktop.rules.fields import Fields
+from desktop.rules.machine_writing import GIB, MAX_GIB, TEMPERATURES_C
 
-RFC3339_UTC = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
 MAX_NS = 10**16
 """Nearly four months: no honest duration comes near it, and no sum of such overflows."""
 
@@ -84,7 +83,7 @@ def conditions_from(conditions: Fields) -> Conditions:
         power_supply=conditions.member("power_supply", PowerSupply) if supply else None,
         battery_percent=conditions.number_or_none("battery_percent", high=100.0),
         governor=conditions.text_or_none("governor"),
-        temperature_c=conditions.number_or_none("temperature_c", None),
+        temperature_c=conditions.number_or_none("temperature_c", *TEMPERATURES_C),
         other_load_percent=conditions.number_or_none("other_load_percent", high=100.0),
         memory_available_bytes=conditions.integer_or_none("memory_available_bytes"),
         thermal=conditions.member("thermal", Thermal) if thermal else None,
@@ -94,5 +93,5 @@ def conditions_from(conditions: Fields) -> Conditions:
 
 def bytes_from(fields: Fields, name: str) -> int | None:
     """Bytes of a field in whole GiB."""
-    gib = fields.integer_or_none(name, 1, MAX_INTEGER // GIB)
+    gib = fields.integer_or_none(name, 1, MAX_GIB)
     return gib * GIB if gib is not None else None

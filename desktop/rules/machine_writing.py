@@ -1,57 +1,62 @@
 """Machine, devices and conditions as they are signed, with runs and with parts.
 
 Only what is written out here is ever signed. No PCI address, driver or virtual machine's name is in
-the list.
+the list. A value that no reader would take is a missing key, so that one odd sensor or driver does
+not cost the measurement.
 """
 
 from desktop.records.machine import Accelerator, Conditions, Cpu, Device, Machine, MemoryModules
-from desktop.rules.signed_text import clean
+from desktop.rules.fields import MAX_INTEGER, MAX_ITEMS, MAX_TEXTS
+from desktop.rules.signed_text import clean, short_or_none, shortened
 
 GIB = 2**30
+MAX_GIB = 2**20
+"""No machine has a pebibyte of memory."""
+TEMPERATURES_C = (-100.0, 200.0)
 Fields = dict[str, object]
 
 
 def machine_fields(machine: Machine) -> Fields:
     """What is signed of a machine: no PCI address, driver or name of its owner."""
     return known(
-        os=clean(machine.os),
-        os_version=clean(machine.os_version),
-        architecture=clean(machine.architecture),
+        os=shortened(machine.os),
+        os_version=shortened(machine.os_version),
+        architecture=shortened(machine.architecture),
         cpu=_cpu(machine.cpu),
         ram_gib=gib_or_none(machine.ram_bytes),
-        accelerators=[_accelerator(a) for a in machine.accelerators],
-        virtual=clean_or_none(machine.virtual),
+        accelerators=[_accelerator(a) for a in machine.accelerators[:MAX_ITEMS]],
+        virtual=short_or_none(machine.virtual),
         modules=_modules(machine.modules) if machine.modules else None,
     )
 
 
 def _cpu(cpu: Cpu) -> Fields:
     return known(
-        name=clean_or_none(cpu.name),
-        physical_cores=cpu.physical_cores,
-        logical_cores=cpu.logical_cores,
-        sockets=cpu.sockets,
-        usable_cpus=cpu.usable_cpus,
-        instruction_sets=[clean(name) for name in cpu.instruction_sets] or None,
+        name=short_or_none(cpu.name),
+        physical_cores=whole(cpu.physical_cores, 1),
+        logical_cores=whole(cpu.logical_cores, 1),
+        sockets=whole(cpu.sockets, 1),
+        usable_cpus=whole(cpu.usable_cpus, 1),
+        instruction_sets=[shortened(name) for name in cpu.instruction_sets[:MAX_TEXTS]] or None,
     )
 
 
 def _modules(modules: MemoryModules) -> Fields:
     return known(
-        kind=clean_or_none(modules.kind),
-        speed_mt_s=modules.speed_mt_s,
-        channels=modules.channels,
-        modules=modules.modules,
+        kind=short_or_none(modules.kind),
+        speed_mt_s=whole(modules.speed_mt_s, 1),
+        channels=whole(modules.channels, 1),
+        modules=whole(modules.modules, 1),
     )
 
 
 def _accelerator(card: Accelerator) -> Fields:
     return known(
-        vendor=clean(card.vendor),
-        name=clean(card.name),
+        vendor=shortened(card.vendor),
+        name=shortened(card.name),
         memory_gib=gib_or_none(card.memory_bytes),
         integrated=card.integrated,
-        gpu_cores=card.gpu_cores,
+        gpu_cores=whole(card.gpu_cores, 1),
         external=card.external,
     )
 
@@ -59,10 +64,10 @@ def _accelerator(card: Accelerator) -> Fields:
 def device_fields(device: Device) -> Fields:
     """What is signed of a device of the engine's list."""
     return known(
-        name=clean(device.name),
-        description=clean(device.description),
+        name=shortened(device.name),
+        description=shortened(device.description),
         kind=device.kind.value,
-        backend=clean(device.backend),
+        backend=shortened(device.backend),
         memory_gib=gib_or_none(device.memory_bytes),
     )
 
@@ -72,11 +77,11 @@ def conditions_fields(conditions: Conditions) -> Fields:
     supply, thermal = conditions.power_supply, conditions.thermal
     return known(
         power_supply=supply.value if supply is not None else None,
-        battery_percent=conditions.battery_percent,
-        governor=clean_or_none(conditions.governor),
-        temperature_c=conditions.temperature_c,
-        other_load_percent=conditions.other_load_percent,
-        memory_available_bytes=conditions.memory_available_bytes,
+        battery_percent=within(conditions.battery_percent, 0.0, 100.0),
+        governor=short_or_none(conditions.governor),
+        temperature_c=within(conditions.temperature_c, *TEMPERATURES_C),
+        other_load_percent=within(conditions.other_load_percent, 0.0, 100.0),
+        memory_available_bytes=whole(conditions.memory_available_bytes),
         thermal=thermal.value if thermal is not None else None,
         display_attached=conditions.display_attached,
     )
@@ -92,6 +97,20 @@ def clean_or_none(text: str | None) -> str | None:
     return clean(text) if text is not None else None
 
 
+def whole(value: int | None, low: int = 0) -> int | None:
+    """A whole number from `low` that a reader takes; None for anything else, True and False too."""
+    if value is None or type(value) is not int:
+        return None
+    return value if low <= value <= MAX_INTEGER else None
+
+
+def within(value: float | None, low: float, high: float) -> float | None:
+    """A number from `low` to `high`; None for anything else, NaN too."""
+    return value if value is not None and low <= value <= high else None
+
+
 def gib_or_none(size_bytes: int | None) -> int | None:
-    """Whole GiB; None for what would round to none."""
-    return (round(size_bytes / GIB) or None) if size_bytes is not None else None
+    """Whole GiB; None for what would round to none, and for what no machine has."""
+    size = whole(size_bytes)
+    gib = round(size / GIB) if size is not None else 0
+    return gib if 1 <= gib <= MAX_GIB else None

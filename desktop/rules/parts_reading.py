@@ -16,7 +16,6 @@ from desktop.records.parts import (
 from desktop.rules.fields import Fields
 from desktop.rules.machine_reading import (
     MAX_NS,
-    RFC3339_UTC,
     conditions_from,
     device_from,
     machine_from,
@@ -30,9 +29,9 @@ MAX_THREADS: Final = 65_536
 MAX_SIDE: Final = 2**40
 """Of a shape."""
 _SIDES: Final = 4
-_MOST_BYTES_S: Final = 10**15
-"""A hundred times what a card's memory gives."""
-_MOST_PER_S: Final = {PartTest.MATMUL_F16: 10**18, PartTest.SMALL_GRAPH: 10**9}
+_MOST_BYTES_S: Final = 10**14
+"""Ten times what a card's memory gives."""
+_MOST_PER_S: Final = {PartTest.MATMUL_F16: 10**17, PartTest.SMALL_GRAPH: 10**9}
 """Operations, and graphs: no hardware comes near these."""
 _S_NS: Final = 10**9
 _Key: TypeAlias = tuple[str, PartTest, int | None]
@@ -49,17 +48,18 @@ def parts_from_body(body: Mapping[str, object]) -> Parts:
     fields = Fields(body)
     engine = fields.inner("engine")
     devices = _devices(engine)
-    ends = _Ends(devices)
+    plan = _plan(fields.inner("plan"))
+    ends = _Ends(devices, plan)
     return Parts(
         machine=machine_from(fields.inner("machine")),
         engine=engine.text("name"),
         engine_version=engine.text("version"),
         devices=devices,
-        plan=_plan(fields.inner("plan")),
+        plan=plan,
         parts=_parts(fields, ends),
         before=conditions_from(fields.inner("before")),
         after=conditions_from(fields.inner("after")),
-        started_at=fields.matching("started_at", RFC3339_UTC, "a time in UTC"),
+        started_at=fields.time("started_at"),
         skipped=tuple(_skip(s, ends) for s in fields.items("skipped", MAX_PARTS)),
     )
 
@@ -67,7 +67,8 @@ def parts_from_body(body: Mapping[str, object]) -> Parts:
 class _Ends:
     """How each test of each device ended: once, in a figure or in a reason why there is none."""
 
-    def __init__(self, devices: tuple[Device, ...]) -> None:
+    def __init__(self, devices: tuple[Device, ...], plan: PartsPlan) -> None:
+        self._threads = {None, 1, plan.threads}
         self._kinds = {device.name: device.kind for device in devices}
         self._seen: set[_Key] = set()
 
@@ -78,6 +79,8 @@ class _Ends:
             raise at.bad("device", "is not in the engine's list")
         if (threads is not None) != (self._kinds[device] is DeviceKind.CPU):
             raise at.bad("threads", "are a processor's, and a processor's only")
+        if threads not in self._threads:
+            raise at.bad("threads", "is neither 1 nor the plan's")
         if key in self._seen:
             raise at.bad("test", "is there twice for the device")
         self._seen.add(key)
@@ -92,13 +95,16 @@ def _devices(engine: Fields) -> tuple[Device, ...]:
 
 
 def _plan(plan: Fields) -> PartsPlan:
-    return PartsPlan(
+    found = PartsPlan(
         threads=plan.integer("threads", 1, MAX_THREADS),
         min_repetitions=plan.integer("min_repetitions"),
         max_repetitions=plan.integer("max_repetitions"),
         target_spread=plan.number("target_spread"),
         time_limit_s=plan.number("time_limit_s"),
     )
+    if found.min_repetitions > found.max_repetitions:
+        raise plan.bad("min_repetitions", "is more than max_repetitions")
+    return found
 
 
 def _parts(fields: Fields, ends: _Ends) -> tuple[Part, ...]:

@@ -8,7 +8,7 @@ from desktop.rules.machine_writing import (
     known,
     machine_fields,
 )
-from desktop.rules.signed_text import clean
+from desktop.rules.signed_text import clean, shortened
 
 
 def parts_fields(parts: Parts) -> Fields:
@@ -45,7 +45,7 @@ def _plan(plan: PartsPlan) -> Fields:
 
 def _part(part: Part) -> Fields:
     return known(
-        device=clean(part.device),
+        device=shortened(part.device),
         test=part.test.value,
         threads=part.threads,
         work=part.work,
@@ -56,7 +56,7 @@ def _part(part: Part) -> Fields:
 
 def _skip(skip: PartSkip) -> Fields:
     return known(
-        device=clean(skip.device),
+        device=shortened(skip.device),
         test=skip.test.value,
         threads=skip.threads,
         why=skip.why.value,

@@ -76,15 +76,16 @@ def rate_card(
     return HourlyRate(hardware_usd_h + electricity_usd_h, basis, card)
 
 
-def price_usd_per_mtok(rate: HourlyRate, tok_s: float) -> float:
-    """Dollars per million tokens at `tok_s` tokens a second.
+def price_usd_per_mtok(rate: HourlyRate, tok_s: float) -> float | None:
+    """Dollars per million tokens at `tok_s` tokens a second; None where that is no number.
 
     Raises:
         GramError: `bad_number` when the rate of tokens is not positive and finite.
     """
     if not (math.isfinite(tok_s) and tok_s > 0):
         raise GramError("bad_number", name="tokens a second", low=0, high="∞", found=str(tok_s))
-    return rate.usd_h * _MTOK / (tok_s * _S_PER_H)
+    usd = rate.usd_h * _MTOK / (tok_s * _S_PER_H)
+    return usd + 0.0 if math.isfinite(usd) else None  # -0 is 0
 
 
 def catalogue_price(machine: Machine, devices: Sequence[CatalogueDevice]) -> HardwarePrice | Reason:

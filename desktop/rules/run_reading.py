@@ -18,19 +18,23 @@ from desktop.records.run import (
 from desktop.rules.fields import Fields
 from desktop.rules.machine_reading import (
     MAX_NS,
-    RFC3339_UTC,
     conditions_from,
     device_from,
     machine_from,
 )
 from desktop.rules.rates import rate_of
+from desktop.rules.run_limits import (
+    MAX_ENERGY_J,
+    MAX_POWER_W,
+    MIN_COVERED,
+    energy_fits,
+    too_fast,
+    window_ns,
+)
 
 # No honest run comes near these; within them no sum overflows and no statistic takes for ever.
 MAX_REPETITIONS = 2_000
 MAX_TOKENS = 2 * MAX_TEST_TOKENS
-MAX_ENERGY_J = 1e12
-MIN_COVERED = 1e-16
-"""One nanosecond of `MAX_NS`."""
 
 
 def run_from_body(body: Mapping[str, object]) -> Run:
@@ -53,10 +57,10 @@ def run_from_body(body: Mapping[str, object]) -> Run:
         repetitions=repetitions,
         rates=_rates(plan, repetitions),
         memory=_memory(fields.inner("memory")),
-        energy=_energies(fields, {r.test for r in repetitions if not r.warmup}),
+        energy=_energies(fields, repetitions),
         before=conditions_from(fields.inner("before")),
         after=conditions_from(fields.inner("after")),
-        started_at=fields.matching("started_at", RFC3339_UTC, "a time in UTC"),
+        started_at=fields.time("started_at"),
         notes=tuple(Note(n) for n in fields.texts("notes") if n in set(Note)),
     )
 
@@ -128,7 +132,7 @@ def _repetitions(fields: Fields) -> tuple[Repetition, ...]:
 def _repetition(repetition: Fields) -> Repetition:
     start_ns = repetition.integer("start_ns", 0, MAX_NS)
     n_tokens = repetition.integer("n_tokens", 1, MAX_TOKENS)
-    return Repetition(
+    found = Repetition(
         test=repetition.text("test"),
         warmup=repetition.flag("warmup"),
         start_ns=start_ns,
@@ -136,6 +140,9 @@ def _repetition(repetition: Fields) -> Repetition:
         n_tokens=n_tokens,
         step_ns=repetition.integers("step_ns", MAX_NS, n_tokens),
     )
+    if too_fast(found):
+        raise repetition.bad("duration_ns", "is shorter than any hardware's")
+    return found
 
 
 def _memory(memory: Fields) -> MemoryHeld:
@@ -147,26 +154,31 @@ def _memory(memory: Fields) -> MemoryHeld:
     )
 
 
-def _energies(fields: Fields, timed: set[str]) -> tuple[tuple[str, Energy], ...]:
+def _energies(
+    fields: Fields, repetitions: tuple[Repetition, ...]
+) -> tuple[tuple[str, Energy], ...]:
     """By test; one for each at most, and none for a test that was not timed."""
-    left = set(timed)
+    left = {r.test for r in repetitions if not r.warmup}
     found = []
     for energy in fields.items("energy"):
         test = energy.text("test")
         if test not in left:
             raise energy.bad("test", "is there twice, or has no timed repetition")
         left.remove(test)
-        found.append((test, _energy(energy)))
+        found.append((test, _energy(energy, window_ns(test, repetitions))))
     return tuple(found)
 
 
-def _energy(energy: Fields) -> Energy:
-    return Energy(
+def _energy(energy: Fields, over_ns: int) -> Energy:
+    found = Energy(
         energy_j=energy.number("energy_j", 0.0, MAX_ENERGY_J),
         covered=energy.number("covered", MIN_COVERED, 1.0),
-        idle_w=energy.number_or_none("idle_w"),
+        idle_w=energy.number_or_none("idle_w", 0.0, MAX_POWER_W),
         meter=_meter(energy.inner("meter")),
     )
+    if not energy_fits(found, over_ns):
+        raise energy.bad("energy_j", "is more than any machine draws in that time")
+    return found
 
 
 def _meter(meter: Fields) -> MeterFacts:

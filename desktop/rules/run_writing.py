@@ -13,12 +13,16 @@ from desktop.rules.machine_writing import (
     device_fields,
     known,
     machine_fields,
+    within,
 )
-from desktop.rules.signed_text import build_name, clean
+from desktop.rules.run_limits import MAX_POWER_W, energy_fits, window_ns
+from desktop.rules.signed_text import build_name, clean, shortened
 
 
 def run_fields(run: Run) -> Fields:
     """Everything of a run that is signed; a missing value is a missing key.
+
+    An energy that no machine draws is left out: it is the meter's fault, not the run's.
 
     Raises:
         ValueError: a text is too long, or the build has no name.
@@ -30,7 +34,11 @@ def run_fields(run: Run) -> Fields:
         "plan": _plan(run.plan),
         "repetitions": _repetitions(run.repetitions),
         "memory": _memory(run.memory),
-        "energy": [_energy(test, energy) for test, energy in run.energy],
+        "energy": [
+            _energy(test, energy)
+            for test, energy in run.energy
+            if energy_fits(energy, window_ns(test, run.repetitions))
+        ],
         "before": conditions_fields(run.before),
         "after": conditions_fields(run.after),
         "started_at": run.started_at,
@@ -112,14 +120,14 @@ def _energy(test: str, energy: Energy) -> Fields:
         test=clean(test),
         energy_j=energy.energy_j,
         covered=energy.covered,
-        idle_w=energy.idle_w,
+        idle_w=within(energy.idle_w, 0.0, MAX_POWER_W),
         meter=_meter(energy.meter),
     )
 
 
 def _meter(meter: MeterFacts) -> Fields:
     return known(
-        name=clean(meter.name),
+        name=shortened(meter.name),
         source=meter.source.value,
         kind=meter.kind.value,
         scope=meter.scope.value,

@@ -14,7 +14,9 @@ _DRIVE = re.compile(r"[A-Za-z]:")
 _FOLDERS = re.compile(r"(?:(?<![\w.)\]])~?/|\b[A-Za-z]:[\\/]|\\\\)(?:[^\\/]*[\\/])*")
 _HEX = "[0-9A-Fa-f]"
 _ADDRESSES = re.compile(
-    rf"\b(?:{_HEX}{{2}}[:-]){{5,7}}{_HEX}{{2}}\b"  # MAC, EUI-64
+    r"\[[^\[\]\s]{1,255}:\d{1,5}\]"  # host and port, as RPC devices are named
+    r"|\[(?:[0-9A-Fa-f.]*:){2,8}[0-9A-Fa-f.]*(?:%\w{1,32})?\](?::\d{1,5})?"  # IPv6
+    rf"|\b(?:{_HEX}{{2}}[:-]){{5,7}}{_HEX}{{2}}\b"  # MAC, EUI-64
     rf"|\b(?:GPU-|MIG-)?{_HEX}{{8}}(?:-{_HEX}{{4}}){{3}}-{_HEX}{{12}}\b"  # UUID
     rf"|\b(?:{_HEX}{{4,8}}:)?{_HEX}{{2}}:{_HEX}{{2}}\.[0-7]\b"  # PCI
     r"|\b\d{1,3}(?:\.\d{1,3}){3}(?![\d.])(?=:\d+\b)"  # IPv4 with a port; without, a version
@@ -27,13 +29,27 @@ def clean(text: str) -> str:
     Raises:
         ValueError: longer than `MAX_CHARACTERS`.
     """
-    if len(text) > _MAX_RAW:
-        raise ValueError(f"a text is longer than {_MAX_RAW} characters")
-    shown = "".join(c if c.isprintable() else " " for c in text)
-    short = " ".join(_ADDRESSES.sub("", _FOLDERS.sub("", shown)).split())
+    short = _without_places(text)
     if len(short) > MAX_CHARACTERS:
         raise ValueError(f"a text is longer than {MAX_CHARACTERS} characters")
     return short
+
+
+def shortened(text: str) -> str:
+    """As `clean`, but cut after `MAX_CHARACTERS`; `unknown` for what is no name of anything.
+
+    For what a system or a driver tells: it must not cost a whole measurement.
+    """
+    short = short_or_none(text)
+    return short if short is not None else "unknown"
+
+
+def short_or_none(text: str | None) -> str | None:
+    """As `shortened`; None stays None, and is what is no name of anything."""
+    if text is None or len(text) > _MAX_RAW:
+        return None
+    # cut last: half an address would not be known for one
+    return _without_places(text)[:MAX_CHARACTERS].rstrip()
 
 
 def build_name(name: str) -> str:
@@ -57,6 +73,13 @@ def build_name(name: str) -> str:
 def is_clean(text: str) -> bool:
     """Whether a text that was read could have been written by `clean`."""
     return len(text) <= MAX_CHARACTERS and text.isprintable()
+
+
+def _without_places(text: str) -> str:
+    if len(text) > _MAX_RAW:
+        raise ValueError(f"a text is longer than {_MAX_RAW} characters")
+    shown = "".join(c if c.isprintable() else " " for c in text)
+    return " ".join(_ADDRESSES.sub("", _FOLDERS.sub("", shown)).split())
 
 
 def _looks_like_path(name: str) -> bool:

@@ -10,7 +10,7 @@ from desktop.records.parts import PARTS_VERSION, Parts
 from desktop.records.request import ResultRow
 from desktop.records.run import PROTOCOL_VERSION, Rate, Run, SpeedTest
 from desktop.records.statement import Statement
-from desktop.rules.machine_reading import RFC3339_UTC
+from desktop.rules.fields import RFC3339_UTC
 from desktop.rules.machine_writing import Fields
 from desktop.rules.parts_reading import parts_from_body
 from desktop.rules.parts_writing import parts_fields

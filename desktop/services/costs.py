@@ -97,7 +97,8 @@ def _price(run: Run, rate: Rate, settings: Settings) -> Price | Reason:
     hour = hourly_rate(run, rate.test, settings, catalogue())
     if isinstance(hour, Reason):
         return hour
-    return Price(price_usd_per_mtok(hour, rate.median_tok_s), hour)
+    usd = price_usd_per_mtok(hour, rate.median_tok_s)
+    return Price(usd, hour) if usd is not None else Reason("price_watts_missing")
 
 
 def _carbon(run: Run, test: str, place: Place | None) -> Carbon | None:

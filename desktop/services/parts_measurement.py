@@ -9,23 +9,26 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, TypeAlias
 
 from desktop import clock
 from desktop.bench.parts_protocol import PartsJob, PartStarted
 from desktop.bench.parts_tasks import Task, tasks_of
 from desktop.bench.process import WorkerProcess
-from desktop.bench.protocol import Message
+from desktop.bench.protocol import Finished, Message
 from desktop.errors import BenchError
 from desktop.machine.conditions import read_conditions
 from desktop.machine.load import LoadWindow
 from desktop.machine.merge import with_engine
 from desktop.records.events import Devices, PartDone, PartMissed, Phase, Progress, RunEvent
 from desktop.records.machine import Machine
-from desktop.records.parts import Part, Parts, PartSkip, PartsPlan, Skipped
+from desktop.records.parts import Part, Parts, PartSkip, PartsPlan, PartTest, Skipped
 from desktop.rules.parts_rates import part_rate
 
 log = logging.getLogger(__name__)
+_Key: TypeAlias = tuple[str, PartTest, int | None]
+_SHOWN: Final = 60
+"""Characters of a device's name that is not one."""
 ENDS: Final = frozenset(
     {"worker_start", "worker_crashed", "worker_killed", "worker_hung", "out_of_memory"}
 )
@@ -33,6 +36,8 @@ ENDS: Final = frozenset(
 took it with it."""
 LEAST_S: Final = 5.0
 """What is given to the devices that are left."""
+LATE_S: Final = 15.0
+"""How long after its time a worker may still be at its last test."""
 
 
 @dataclass(slots=True)
@@ -43,6 +48,7 @@ class PartsMeasurement:
     plan: PartsPlan
     start: Callable[[PartsJob], WorkerProcess]
     post: Callable[[RunEvent], None]
+    late_s: float = LATE_S
     _devices: Devices | None = None
     _now: PartStarted | None = None
     _parts: list[Part] = field(default_factory=list)
@@ -111,8 +117,13 @@ class PartsMeasurement:
         with self.start(PartsJob(plan, memory_bytes, tuple(sorted(self._done())))) as worker:
             if worker.pid is not None:
                 self._pids.add(worker.pid)
+            end_ns = None
             for message in worker.messages():
+                # its time begins with its first words: a driver may load for long before
+                end_ns = end_ns or clock.now_ns() + round((left_s + self.late_s) * 1e9)
                 self._heed(message)
+                if clock.now_ns() > end_ns and not isinstance(message, Finished):
+                    raise BenchError("worker_hung", seconds=round(self.late_s))
             return self._other_percent(load)
 
     def _other_percent(self, load: LoadWindow) -> float | None:
@@ -132,12 +143,22 @@ class PartsMeasurement:
             case PartStarted():
                 self._begun(message)
             case Part():
+                self._check(message)
                 self._parts.append(message)
                 self.post(PartDone(part_rate(message), self._fraction))
             case PartSkip():
+                self._check(message)
                 self._skip(message)
             case _:
                 pass
+
+    def _check(self, told: Part | PartSkip) -> None:
+        """Raises BenchError `worker_garbage`: a test that nobody asked for, or that has ended."""
+        key = (told.device, told.test, told.threads)
+        asked = {(t.device.name, t.test, t.threads) for t in self._tasks()}
+        if key not in asked - self._ended():
+            line = f"{told.device[:_SHOWN]} {told.test}"
+            raise BenchError("worker_garbage", line=repr(line))
 
     def _listed(self, devices: Devices) -> None:
         # a driver that ended a worker may list less the next time, and figures need their device
@@ -180,12 +201,16 @@ class PartsMeasurement:
 
     def _miss(self, tasks: Iterable[Task]) -> None:
         """Those of `tasks` that have not ended yet are skipped."""
-        ended = {(p.device, p.test, p.threads) for p in self._parts}
-        ended |= {(s.device, s.test, s.threads) for s in self._skipped}
+        ended = self._ended()
         for task in tasks:
             key = (task.device.name, task.test, task.threads)
             if key not in ended:
                 self._skip(PartSkip(*key, Skipped.CRASHED))
+
+    def _ended(self) -> set[_Key]:
+        """The tests that have a figure, or a reason why there is none."""
+        ended = {(p.device, p.test, p.threads) for p in self._parts}
+        return ended | {(s.device, s.test, s.threads) for s in self._skipped}
 
     def _skip(self, skip: PartSkip) -> None:
         self._skipped.append(skip)

@@ -63,7 +63,7 @@ def _card(folder: Path) -> PciCard | None:
     device_id = files.read_integer(folder / "device")
     if pci_class is None or vendor_id is None or device_id is None:
         return None
-    if pci_class >> 16 not in {DISPLAY_CLASS, ACCELERATOR_CLASS}:
+    if vendor_id < 0 or device_id < 0 or pci_class >> 16 not in {DISPLAY_CLASS, ACCELERATOR_CLASS}:
         return None
     return PciCard(
         pci_address=folder.name.lower(),
@@ -83,7 +83,7 @@ def _card(folder: Path) -> PciCard | None:
 
 def _vram(folder: Path) -> int | None:
     vram = files.read_integer(folder / "mem_info_vram_total")
-    if vram is not None:
+    if vram is not None and vram >= 0:
         return vram
     tiles = files.children(folder, "tile*/physical_vram_size_bytes")
     sizes = [size for size in map(files.read_integer, tiles) if size is not None]

@@ -6,6 +6,7 @@ from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 
 from desktop.sources import files
+from desktop.sources.numbers import whole
 
 ROOT = Path("/")
 _Reader: TypeAlias = Callable[[Path], str | None]
@@ -81,7 +82,7 @@ def _memory(group: Path, limit_name: str, used_name: str, prefix: str) -> str | 
         return None
     stat = dict(line.split(" ", 1) for line in _lines(group / "memory.stat") if " " in line)
     caches = (stat.get(f"{prefix}{kind}_file", "0") for kind in ("inactive", "active"))
-    cache = sum(int(size) for size in caches if size.strip().isdecimal())
+    cache = sum(whole(size) or 0 for size in caches)
     return f"{limit} {used} {cache}"
 
 

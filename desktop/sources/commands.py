@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 LIMIT_S = 2.0
+MOST_BYTES = 1024 * 1024
+"""Of what a tool prints; none of them has more to say."""
 _NO_WINDOW = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 """Windows would flash a console window otherwise."""
 
@@ -57,7 +59,7 @@ def run_tool(
         return ToolFailure(tool, Failure.REFUSED, e.errno)
     if done.returncode != 0:
         return ToolFailure(tool, Failure.FAILED, done.returncode)
-    return done.stdout.decode("utf-8", errors="replace")
+    return done.stdout[:MOST_BYTES].decode("utf-8", errors="replace")
 
 
 def text_or_none(output: str | ToolFailure) -> str | None:

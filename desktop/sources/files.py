@@ -1,18 +1,41 @@
 """Small text files of `/proc`, `/sys` and `/etc`. Not there, not allowed, not text: None."""
 
+import os
+import stat
 from pathlib import Path
+from typing import Final
+
+from desktop.sources.numbers import DIGITS, whole
 
 MOST_BYTES = 8 * 1024 * 1024
 """Enough for `/proc/cpuinfo` of the largest servers; a wrong path never fills the memory."""
+_FLAGS: Final = (
+    os.O_RDONLY
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_NOCTTY", 0)
+    | getattr(os, "O_BINARY", 0)
+)
+"""A pipe that nobody writes to would hold its reader for ever."""
 
 
 def read_text(path: Path, most_bytes: int = MOST_BYTES) -> str | None:
-    """The text of one file, undecodable bytes replaced, cut after `most_bytes`."""
+    """The text of one file, undecodable bytes replaced, cut after `most_bytes`.
+
+    Only of a regular file, as all of `/proc` and `/sys` are: pipes, devices and sockets give None.
+    """
     try:
-        with path.open("rb") as file:
+        with open(path, "rb", opener=_open) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return None
             return file.read(most_bytes).decode("utf-8", errors="replace")
-    except OSError:
+    except (OSError, ValueError):
+        # ValueError: a NUL in the path
         return None
+
+
+def _open(path: str, _: int) -> int:
+    return os.open(path, _FLAGS)
 
 
 def read_line(path: Path) -> str | None:
@@ -22,10 +45,12 @@ def read_line(path: Path) -> str | None:
 
 
 def read_integer(path: Path) -> int | None:
-    """An integer, decimal or `0x…`; None when the file holds anything else."""
+    """An integer, decimal or `0x…`, of at most 18 digits; None when it holds anything else."""
     line = read_line(path)
+    if line is None or not line.lower().startswith("0x"):
+        return whole(line)
     try:
-        return int(line, 0) if line is not None else None
+        return whole(int(line[: DIGITS + 2], 16)) if len(line) <= DIGITS + 2 else None
     except ValueError:
         return None
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import TypeVar
 
+from desktop.sources.numbers import above_zero, whole
+
 T = TypeVar("T")
 
 
@@ -64,16 +66,16 @@ class Nvml:
         name = self._guard(lambda: self._library.nvmlDeviceGetName(handle))
         if handle is None or name is None:
             return None
-        memory = self._guard(lambda: int(self._library.nvmlDeviceGetMemoryInfo(handle).total))
+        total = self._guard(lambda: int(self._library.nvmlDeviceGetMemoryInfo(handle).total))
         bus_id = self._guard(lambda: _text(self._library.nvmlDeviceGetPciInfo(handle).busId))
         driver = self._guard(lambda: _text(self._library.nvmlSystemGetDriverVersion()))
-        return NvmlCard(index, _text(name), memory or None, bus_id, driver)
+        return NvmlCard(index, _text(name), above_zero(total), bus_id, driver)
 
     def _whole(self, function: str, index: int) -> int | None:
         handle = self._handle(index)
         if handle is None:
             return None
-        return self._guard(lambda: int(getattr(self._library, function)(handle)))
+        return self._guard(lambda: whole(int(getattr(self._library, function)(handle))))
 
     def _handle(self, index: int) -> object | None:
         if index not in self._handles:

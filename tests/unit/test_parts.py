@@ -92,6 +92,10 @@ class TestRates:
         assert work_of(PartTest.COPY, (1000,)) == 8000
         assert work_of(PartTest.SMALL_GRAPH, (32,)) == 1
 
+    @pytest.mark.parametrize("shape", [(), (1, 2), (1, 2, 3, 4)])
+    def test_a_small_graph_has_one_side(self, shape):
+        assert work_of(PartTest.SMALL_GRAPH, shape) is None
+
     def test_a_shape_of_another_test_has_no_work(self):
         assert work_of(PartTest.COPY, (1, 2, 3, 4)) is None
         assert work_of(PartTest.MATVEC_F16, (4096,)) is None
@@ -505,9 +509,9 @@ class TestStatement:
 
     def test_rates_that_no_hardware_reaches_are_refused(self, parts):
         for part in (
-            Part("CPU", PartTest.MATMUL_F16, 2, 2 * 4096**3, (137,), (4096, 4096, 4096, 1)),
-            Part("CPU", PartTest.COPY, 2, 8 * 10**6, (7,), (10**6,)),
-            Part("CPU", PartTest.MATVEC_Q8_0, 2, 17_825_792, (17,), (4096, 1, 4096, 1)),
+            Part("CPU", PartTest.MATMUL_F16, 2, 2 * 4096**3, (1373,), (4096, 4096, 4096, 1)),
+            Part("CPU", PartTest.COPY, 2, 8 * 10**6, (79,), (10**6,)),
+            Part("CPU", PartTest.MATVEC_Q8_0, 2, 17_825_792, (178,), (4096, 1, 4096, 1)),
             Part("CPU", PartTest.SMALL_GRAPH, 2, 1001, (1000,), (32,)),
         ):
             slower = replace(part, durations_ns=(part.durations_ns[0] * 2,))
@@ -518,6 +522,41 @@ class TestStatement:
             with pytest.raises(StatementError) as e:
                 parts_from_body(sent)
             assert "durations_ns" in str(e.value)
+
+    @pytest.mark.parametrize("shape", [[], [32, 1]])
+    def test_a_small_graph_of_another_shape_is_refused(self, parts, shape):
+        sent = body(parts)
+        sent["parts"][2]["shape"] = shape
+        with pytest.raises(StatementError) as e:
+            parts_from_body(sent)
+        assert e.value.code == "bad_envelope"
+
+    def test_a_part_has_one_thread_or_the_plans(self, parts):
+        sent = body(parts)
+        sent["parts"][0]["threads"] = 1
+        assert parts_from_body(sent).parts[0].threads == 1
+        sent["parts"][0]["threads"] = 3
+        with pytest.raises(StatementError) as e:
+            parts_from_body(sent)
+        assert "parts.threads" in str(e.value)
+
+    def test_the_least_repetitions_are_not_more_than_the_most(self, parts):
+        sent = body(parts)
+        sent["plan"]["min_repetitions"] = 41
+        with pytest.raises(StatementError) as e:
+            parts_from_body(sent)
+        assert "plan.min_repetitions" in str(e.value)
+
+    def test_a_long_name_of_a_device_costs_no_measurement(self, parts):
+        long = replace(CARD, name="C" * 300, description="d" * 300)
+        renamed = tuple(
+            replace(p, device=long.name if p.device == CARD.name else p.device) for p in parts.parts
+        )
+        found = parts_from_body(
+            body(replace(parts, devices=(long, CPU), parts=renamed, skipped=()))
+        )
+        assert [p.device for p in found.parts] == ["CPU", "C" * 256, "CPU"]
+        assert found.devices[0].description == "d" * 256
 
     @pytest.mark.parametrize(
         ("skip", "field"),
@@ -621,6 +660,11 @@ class TestTerminal:
         said = {line.split("  ")[0]: line for line in capsys.readouterr().out.splitlines()}
         assert "read only 128 MiB: caches may have helped" in said["CPU, 2 threads"]
         assert [line for line in said.values() if "caches" in line] == [said["CPU, 2 threads"]]
+
+    @pytest.mark.parametrize("seconds", ["nan", "inf", "0", "-1", "601"])
+    def test_seconds_out_of_range_are_refused(self, home, seconds, capsys):
+        assert main(["parts", "--unsigned", f"--seconds={seconds}"]) == 2
+        assert "1<=x<=600" in capsys.readouterr().err
 
     def test_every_test_and_every_reason_has_words(self):
         assert set(TESTS) == set(PartTest)
@@ -809,6 +853,34 @@ class TestMeasurement:
             self.take([LISTED, ON_CPU, skip, END])
         assert e.value.code == "no_parts"
         assert "CPU: memory" in str(e.value)
+
+    def test_a_worker_that_keeps_talking_is_ended(self):
+        again = [LISTED, ON_CPU] * 1000
+        with pytest.raises(BenchError) as e:
+            self.measurement(again, [LISTED, END], late_s=-100.0).take()
+        assert e.value.code == "worker_hung"
+
+    def test_an_end_is_never_too_late(self):
+        assert self.measurement([]).late_s == 15
+        with pytest.raises(BenchError) as e:
+            self.measurement([END], late_s=-100.0).take()
+        assert e.value.code == "no_parts"
+
+    @pytest.mark.parametrize(
+        "told",
+        [
+            [LISTED, COPY, COPY],
+            [LISTED, COPY, PartSkip("CPU", PartTest.COPY, 2, Skipped.TIME)],
+            [LISTED, replace(COPY, device="X")],
+            [LISTED, PartSkip("X" * 300, PartTest.COPY, None, Skipped.TIME)],
+            [LISTED, replace(COPY, threads=3)],
+            [COPY],
+        ],
+    )
+    def test_a_test_told_twice_or_never_asked_for_is_garbage(self, told):
+        with pytest.raises(BenchError) as e:
+            self.take([*told, END])
+        assert e.value.code == "worker_garbage"
 
     def test_a_stop_is_no_crash(self):
         with pytest.raises(BenchError) as e:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.cli import power
+from desktop.cli import main, power
 from desktop.errors import BenchError
 from desktop.power.meter import MAX_GAP_NS, Reading
 from desktop.power.search import Looked
@@ -203,3 +203,9 @@ def test_ctrl_c_ends_watching_with_status_0_and_the_sum(home):
     last = out.splitlines()[-1]
     assert last.startswith("Mean ")
     assert err == ""
+
+
+@pytest.mark.parametrize("seconds", ["nan", "inf", "0", "abc"])
+def test_seconds_that_are_no_time_are_refused(seconds, capsys):
+    assert main(["power", "--seconds", seconds]) == 2
+    assert "--seconds" in capsys.readouterr().err

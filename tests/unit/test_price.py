@@ -108,6 +108,17 @@ def test_bad_speeds(tok_s):
     assert caught.value.code == "bad_number"
 
 
+@pytest.mark.parametrize(
+    ("usd_h", "tok_s"), [(float("nan"), 1.0), (float("inf"), 1.0), (1.0, 5e-324)]
+)
+def test_a_price_that_is_no_number_is_none(usd_h, tok_s):
+    assert price_usd_per_mtok(HourlyRate(usd_h, RateBasis.OWNED), tok_s) is None
+
+
+def test_an_hour_for_nothing_costs_zero_without_a_sign():
+    assert str(price_usd_per_mtok(HourlyRate(-0.0, RateBasis.OWNED), 1.0)) == "0.0"
+
+
 def test_all_cards_are_added_and_an_integrated_one_beside_them_is_not():
     devices = (device("RTX 3090", 1500, 350),)
     two = machine(RTX_3090, IGPU, RTX_3090)

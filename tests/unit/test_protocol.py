@@ -63,6 +63,14 @@ def _changed(message, **fields):
 
 
 BAD = {
+    "a small graph without a shape": _changed(PART, test="small_graph", shape=[]),
+    "work of another shape": _changed(PART, work=1025),
+    "more work than a statement takes": _changed(PART, work=2**63),
+    "a time of 400 digits": _changed(PART, durations_ns=[10**400]),
+    "threads of 400 digits": _changed(PART, threads=10**400),
+    "more devices than a statement takes": _changed(
+        MESSAGES[0], devices=json.loads(protocol.encode(MESSAGES[0]))["devices"][:1] * 257
+    ),
     "no json": b"llama: hello",
     "empty": b"\n",
     "a list": b"[1]",

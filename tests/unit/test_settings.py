@@ -2,8 +2,10 @@
 
 import errno
 import json
+import math
 import os
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 
 import pytest
@@ -59,6 +61,7 @@ def test_only_the_owner_can_read_it(file):
         ("place", "NL-NH"),
         ("place", "US-"),
         ("place", "-"),
+        ("place", "ß"),
         ("place", ""),
         ("rented", "maybe"),
         ("rented", "1"),
@@ -89,7 +92,19 @@ def test_an_unknown_setting_is_refused_with_those_there_are(file):
     assert "place, rented, hourly_rate_usd" in caught.value.reason.advice()
 
 
-@pytest.mark.parametrize("broken", [b"place = NL", b"\xff\xfe", b"[" * 100_000, b"a = 1\na = 2"])
+BROKEN = [
+    b"place = NL",
+    b"\xff\xfe",
+    b"[" * 60_000,
+    b"a = 1\na = 2",
+    b"tariff_usd_kwh = " + b"9" * 5000,
+    b"tariff_usd_kwh = 0x" + b"f" * 4000,
+    b"later = 0x" + b"f" * 4000,
+    b"later = " + b"[" * 400 + b"]" * 400,
+]
+
+
+@pytest.mark.parametrize("broken", BROKEN)
 def test_a_broken_file_is_set_aside_and_told_of(file, broken):
     file.write_bytes(broken)
     loaded = read_settings(file)
@@ -147,8 +162,96 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_beside_it(file, monkeypatch
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(GramError, match="No space left"):
         change_setting(file, "place", "DE")
-    assert [f.name for f in file.parent.iterdir()] == ["settings.toml"]
+    assert {f.name for f in file.parent.iterdir()} - {"settings.lock"} == {"settings.toml"}
     assert read_settings(file).settings.place == "NL"
+
+
+@pytest.mark.parametrize("error", [ValueError("x"), RecursionError("x"), TypeError("x")])
+def test_what_cannot_be_written_is_an_error_and_leaves_nothing_beside(file, monkeypatch, error):
+    change_setting(file, "place", "NL")
+
+    def fail(_descriptor):
+        raise error
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(GramError) as caught:
+        change_setting(file, "place", "DE")
+    assert caught.value.code == "settings_write"
+    assert {f.name for f in file.parent.iterdir()} - {"settings.lock"} == {"settings.toml"}
+
+
+def test_only_a_regular_file_of_64_kib_is_read(file):
+    file.write_bytes(b'place = "NL"\n#' + b"x" * (64 * 1024))
+    (told,) = read_settings(file).told
+    assert told.code == "settings_unreadable"
+    assert "64 KiB" in told.text()
+    with pytest.raises(GramError):
+        change_setting(file, "place", "DE")
+    assert file.stat().st_size > 64 * 1024
+
+
+@pytest.mark.skipif(os.name != "posix", reason="named pipes and devices of POSIX")
+def test_a_pipe_and_a_device_without_end_are_not_read(file):
+    os.mkfifo(file)
+    assert read_settings(file).told[0].code == "settings_unreadable"
+    file.unlink()
+    file.symlink_to("/dev/zero")
+    assert read_settings(file).told[0].code == "settings_unreadable"
+    with pytest.raises(GramError):
+        change_setting(file, "place", "NL")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links need rights on Windows")
+def test_a_link_stays_one_and_its_target_is_written(file, tmp_path):
+    target = tmp_path / "dotfiles" / "gram.toml"
+    target.parent.mkdir()
+    file.symlink_to(target)
+    for place in ("NL", "DE"):
+        assert change_setting(file, "place", place).settings.place == place
+    assert file.is_symlink()
+    assert target.read_text() == 'place = "DE"\n'
+
+
+def test_two_who_change_settings_at_once_lose_nothing(file):
+    names = ("hourly_rate_usd", "tariff_usd_kwh", "hardware_price_usd")
+
+    def change(name):
+        for i in range(20):
+            change_setting(file, name, str(i % 5 + 1))
+            assert getattr(read_settings(file).settings, name) == i % 5 + 1
+
+    with ThreadPoolExecutor(len(names)) as pool:
+        list(pool.map(change, names))
+    assert read_settings(file).settings == Settings(None, False, 5.0, 5.0, 5.0)
+
+
+def test_a_lock_that_cannot_be_made_is_an_error(file):
+    (file.parent / "settings.lock").mkdir()
+    with pytest.raises(GramError) as caught:
+        change_setting(file, "place", "NL")
+    assert caught.value.code == "settings_write"
+
+
+def test_when_no_name_is_free_the_broken_file_stays_and_nothing_is_overwritten(file):
+    for n in range(1, 1000):
+        (file.parent / f"settings.broken-{n}.toml").touch()
+    file.write_text("place = NL")
+    assert read_settings(file).told[0].code == "settings_unreadable"
+    with pytest.raises(GramError) as caught:
+        change_setting(file, "place", "NL")
+    assert caught.value.code == "settings_write"
+    assert file.read_text() == "place = NL"
+
+
+def test_minus_zero_is_zero(file):
+    found = change_setting(file, "tariff_usd_kwh", "-0.0").settings.tariff_usd_kwh
+    assert math.copysign(1, found) == 1
+
+
+def test_a_long_wrong_value_is_told_in_short(file):
+    file.write_text(f'place = "{"x" * 5000}"')
+    (told,) = read_settings(file).told
+    assert len(told.params["found"]) < 100
 
 
 def test_every_field_has_a_key():

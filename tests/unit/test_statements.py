@@ -289,6 +289,18 @@ def test_honest_names_stay_as_they_are(text):
     assert clean(text) == text
 
 
+@pytest.mark.parametrize(
+    ("text", "signed"),
+    [
+        ("RPC0[gpu-box.lan:50052]", "RPC0"), ("RPC[192.168.1.5:50052]", "RPC"),
+        ("RPC0 [fe80::1ff:fe23:4567:890a]:50052", "RPC0"), ("RPC0 [fe80::1%eth0]", "RPC0"),
+        ("RPC0 [::1]", "RPC0"), ("AMD Radeon [Navi 31]", "AMD Radeon [Navi 31]"),
+    ],
+)  # fmt: skip
+def test_hosts_in_brackets_are_taken_out(text, signed):
+    assert clean(text) == signed
+
+
 @pytest.mark.parametrize("name", ["", "/", "/home/eva/", "C:\\"])
 def test_a_build_without_a_name_is_not_signed(run, name):
     refused("cannot_sign", payload, replace(run, build=replace(run.build, name=name)))
@@ -297,20 +309,93 @@ def test_a_build_without_a_name_is_not_signed(run, name):
 def test_what_could_not_be_read_back_is_not_signed(run):
     first, *rest = run.repetitions
     still = replace(first, end_ns=first.start_ns)
-    energy = Energy(float("nan"), 1.0, None, meter())
     for bad in (
         replace(run, engine=replace(run.engine, version="x" * 257)),
         replace(run, engine=replace(run.engine, version="/" * 100_000)),
         replace(run, build=replace(run.build, sha256="AB" * 32)),
-        replace(run, energy=(("tg128", energy),)),
-        replace(run, energy=(("tg128", replace(energy, energy_j=float("inf"))),)),
-        replace(run, energy=(("tg128", replace(energy, energy_j=-1.0)),)),
         replace(run, repetitions=(still, *rest)),
         replace(run, started_at="yesterday"),
     ):
         refused("cannot_sign", payload, bad)
     refused("cannot_sign", run_payload, run, nonce="short", signed_at=AT)
     refused("cannot_sign", run_payload, run, nonce=NONCE, signed_at="2026-03-04 05:06:07")
+
+
+@pytest.mark.parametrize("energy_j", [float("nan"), float("inf"), -1.0, 2e12, 1.3e6])
+def test_an_energy_that_no_machine_draws_costs_only_itself(run, energy_j):
+    first, (test, energy) = run.energy
+    signed = body(replace(run, energy=(first, (test, replace(energy, energy_j=energy_j)))))
+    assert [e["test"] for e in signed["energy"]] == [first[0]]
+
+
+@pytest.mark.parametrize("idle_w", [float("nan"), float("inf"), -1.0, 1e19])
+def test_an_idle_power_that_no_machine_draws_is_missing(run, idle_w):
+    first, (test, energy) = run.energy
+    signed = body(replace(run, energy=(first, (test, replace(energy, idle_w=idle_w)))))
+    assert "idle_w" not in signed["energy"][1]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("battery_percent", -1.0), ("battery_percent", float("nan")), ("battery_percent", 101.0),
+        ("governor", "x" * 5000), ("temperature_c", 900.0), ("temperature_c", float("inf")),
+        ("other_load_percent", 100.5), ("memory_available_bytes", -5),
+        ("memory_available_bytes", 10**400),
+    ],
+)  # fmt: skip
+def test_an_odd_condition_is_missing_and_costs_nothing_else(run, field, value):
+    signed = body(replace(run, before=replace(run.before, **{field: value})))
+    expected = body(run)
+    expected["before"].pop(field)
+    assert signed == expected
+
+
+def test_odd_facts_of_a_machine_cost_nothing_else(run):
+    cpu = Cpu("n" * 5000, 0, -1, 0, 0, ("avx",) * 300)
+    card = Accelerator("NVIDIA", "T" * 300, -5, False, gpu_cores=0)
+    machine = replace(
+        run.machine, cpu=cpu, os_version="v" * 300, ram_bytes=10**400, accelerators=(card,) * 300,
+        modules=MemoryModules("D" * 300, True, 0, -1),
+    )  # fmt: skip
+    engine = replace(
+        run.engine, devices=(replace(run.engine.devices[0], description="/" * 100_000),)
+    )
+    signed = body(replace(run, machine=machine, engine=engine))
+    assert signed["machine"]["os_version"] == "v" * 256
+    assert signed["machine"]["cpu"] == {"instruction_sets": ["avx"] * 64}
+    assert "ram_gib" not in signed["machine"]
+    assert len(signed["machine"]["accelerators"]) == 256
+    assert signed["machine"]["accelerators"][0] == {
+        "vendor": "NVIDIA", "name": "T" * 256, "integrated": False
+    }  # fmt: skip
+    assert signed["machine"]["modules"] == {"kind": "D" * 256}
+    assert signed["engine"]["devices"][0]["description"] == "unknown"
+
+
+def test_what_is_cut_had_its_folders_and_addresses_taken_out_first(run):
+    long = "x" * 250 + f" {GPU_ID}" + f" {HOME}/model"
+    signed = body(replace(run, machine=replace(run.machine, os_version=long)))
+    assert signed["machine"]["os_version"] == "x" * 250 + " model"[:6]
+
+
+@pytest.mark.parametrize("texts", [["\x1b]0;pwned\x07"], ["a" * 257], ["avx"] * 65])
+@pytest.mark.parametrize("field", ["instruction_sets", "devices", "notes"])
+def test_texts_of_a_list_are_short_printable_and_few(run, field, texts):
+    sent = body(run)
+    holder = {"instruction_sets": sent["machine"]["cpu"], "devices": sent["plan"]}.get(field, sent)
+    holder[field] = texts
+    assert field in refused("bad_envelope", run_from_body, sent)
+
+
+@pytest.mark.parametrize(("at", "tokens", "least_ns"), [(0, 512, 51_200), (7, 128, 128_000)])
+def test_a_repetition_that_no_hardware_reaches_is_refused(run, at, tokens, least_ns):
+    sent = {**body(run), "energy": []}
+    sent["repetitions"][at]["duration_ns"] = least_ns
+    assert sent["repetitions"][at]["n_tokens"] == tokens
+    run_from_body(sent)
+    sent["repetitions"][at]["duration_ns"] = least_ns - 1
+    assert "duration_ns" in refused("bad_envelope", run_from_body, sent)
 
 
 def test_what_others_send_is_checked_field_by_field(run):
@@ -339,7 +424,10 @@ def test_what_others_send_is_checked_field_by_field(run):
         ("repetitions.0.duration_ns", 2**62), ("repetitions.0.start_ns", 2**62),
         ("repetitions.3.step_ns", [1] * 513), ("repetitions.3.step_ns", [2**62]),
         ("plan.tests.0.n_prompt", 2**40), ("plan.tests", [{"n_prompt": 1, "n_gen": 0}] * 257),
-        ("machine.ram_gib", 2**62),
+        ("machine.ram_gib", 2**62), ("machine.ram_gib", 2**20 + 1),
+        ("before.temperature_c", -101), ("before.temperature_c", 200.5),
+        ("energy.0.covered", 9e-7), ("energy.0.energy_j", 1e6), ("energy.1.idle_w", 2e5),
+        ("started_at", "9999-99-99T99:99:99Z"), ("started_at", "2026-02-30T00:00:00Z"),
     ):  # fmt: skip
         message = refused("bad_envelope", run_from_body, change(path, value))
         assert path.split(".")[-1] in message
