@@ -61,7 +61,8 @@ def _once(facts: PowerFacts, *, as_json: bool) -> None:
 def _watch(reading: PowerReading, stopped: Stop, seconds: float | None, *, as_json: bool) -> None:
     """One figure a second; the sum at the end."""
     console = Console()
-    if console.is_terminal and not as_json:
+    # a terminal that cannot move its cursor gets a line a second, as a pipe does
+    if console.is_terminal and not console.is_dumb_terminal and not as_json:
         with Live(_line(reading.now()), console=console, refresh_per_second=2) as live:
             _each_second(stopped, seconds, lambda: live.update(_line(reading.now())))
         show.print_line(summary(reading.now()))
@@ -87,7 +88,7 @@ def _each_second(stopped: Stop, seconds: float | None, tell: Callable[[], None])
 
 
 def _line(now: PowerNow) -> Text:
-    line = Text(f"{figures.watts(now.watts_w):>9}", style="bold")
+    line = Text(f"{figures.watts(now.watts_w):>9}", style="bold", no_wrap=True, overflow="ellipsis")
     mean, used = figures.watts(now.mean_w), figures.joules(now.energy_j)
     line.append(f"   {figures.meter(now.meter)}   mean {mean}   {used}", "not bold")
     line.append(f"   {now.seconds:.0f} s   Ctrl+C ends", "not bold dim")
