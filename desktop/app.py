@@ -78,8 +78,8 @@ class App(QObject):
 
     def _make_services(self) -> "AppServices":
         from desktop.services.app_services import AppServices  # noqa: PLC0415 - after first paint
+        from desktop.services.attempt import Outside  # noqa: PLC0415
         from desktop.services.log import log_to  # noqa: PLC0415
-        from desktop.services.session import Outside  # noqa: PLC0415
         from desktop.services.slow import SlowCalls  # noqa: PLC0415
 
         log_to(self._paths)

@@ -34,6 +34,18 @@ def _tests(
         raise click.BadParameter("write them as pp512,tg128") from e
 
 
+class _Seconds(click.FloatRange):
+    """A time within a range; a range alone lets NaN pass."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        seconds: float = super().convert(value, param, ctx)
+        if math.isnan(seconds):
+            self.fail(f"{value} is not in the range {self._describe_range()}.", param, ctx)
+        return seconds
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="gram")
 def gram() -> None:
@@ -63,7 +75,7 @@ def machine(*, as_json: bool) -> None:
 @click.option("--watch", is_flag=True, help="Go on, a figure a second, until Ctrl+C.")
 @click.option(
     "--seconds",
-    type=click.FloatRange(0.2, 86_400),
+    type=_Seconds(0.2, 86_400),
     help="How long to read. Default: 2; with --watch until Ctrl+C.",
 )
 @click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
@@ -75,8 +87,6 @@ def show_power(*, watch: bool, seconds: float | None, as_json: bool) -> None:
     """
     from desktop.cli import power  # noqa: PLC0415
 
-    if seconds is not None and not math.isfinite(seconds):
-        raise click.BadParameter("give a number of seconds", param_hint="--seconds")
     sys.exit(power.run(watch=watch, as_json=as_json, seconds=seconds))
 
 
@@ -151,7 +161,9 @@ def bench(as_json: bool, **options: Any) -> None:  # noqa: FBT001 - click passes
 )
 @click.option("--wait", is_flag=True, help="If another measurement runs, wait for it.")
 @click.option("--last", is_flag=True, help="Do not measure: show what was kept last.")
-@click.option("--seconds", type=float, hidden=True, help="Take no longer than so (tests).")
+@click.option(
+    "--seconds", type=_Seconds(1, 600), hidden=True, help="Take no longer than so (tests)."
+)
 @click.option("--fault", hidden=True, help="Ask the worker for a fault (tests).")
 def measure_parts(as_json: bool, last: bool, **options: Any) -> None:  # noqa: FBT001 - by name
     """Measure this machine's parts, in under a minute.

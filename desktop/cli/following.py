@@ -54,7 +54,7 @@ def follow(
 
 
 class Stopping:
-    """While open, Ctrl+C and SIGTERM end the run cleanly instead of the program roughly."""
+    """While open, Ctrl+C and SIGTERM call `stop` instead of ending the program roughly."""
 
     SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 

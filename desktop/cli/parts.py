@@ -1,11 +1,10 @@
 """`gram parts`: the machine measures itself, with a progress line, then the table."""
 
 import json
-import math
 import os
 import queue
 from pathlib import Path
-from typing import Final, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 import click
 
@@ -23,8 +22,6 @@ from desktop.services.attempt import Outside
 from desktop.services.log import log_to
 from desktop.services.results import kept_parts
 from desktop.services.slow import SlowCalls
-
-_SECONDS: Final = click.FloatRange(1, 600)
 
 
 class PartsLine(LiveLine):
@@ -86,11 +83,9 @@ def _request(options: Options) -> PartsRequest:
         key_file=options["key_file"],
         allow_key_file=options["allow_key_file"],
     )
-    seconds = options["seconds"]
-    if seconds is not None:
-        # a range alone lets NaN pass
-        _SECONDS.convert(seconds if math.isfinite(seconds) else 0.0, None, None)
-    return PartsRequest(signing, options["key_file"], wait=options["wait"], time_limit_s=seconds)
+    return PartsRequest(
+        signing, options["key_file"], wait=options["wait"], time_limit_s=options["seconds"]
+    )
 
 
 def _tell(end: PartsFinished | RunFailed, *, as_json: bool) -> int:

@@ -1,10 +1,8 @@
 """`gram power`: what reads the watts of this machine, and how many there are now."""
 
 import json
-import signal
 import threading
 from collections.abc import Callable
-from types import FrameType
 from typing import Final, Protocol
 
 import click
@@ -13,6 +11,7 @@ from rich.live import Live
 from rich.text import Text
 
 from desktop.cli import figures, show
+from desktop.cli.following import Stopping
 from desktop.cli.plain import to_plain
 from desktop.paths import Paths, default_paths
 from desktop.services.log import log_to
@@ -34,7 +33,8 @@ def run(
     paths = default_paths()
     log_to(paths)
     # opening takes seconds, and Ctrl+C ends it as it ends every program: the handlers come after
-    with opened(paths) as reading, _UntilStopped() as stopped:
+    stopped = threading.Event()
+    with opened(paths) as reading, Stopping(stopped.set):
         if watch:
             _watch(reading, stopped, seconds, as_json=as_json)
         else:
@@ -112,21 +112,3 @@ def summary(now: PowerNow) -> str:
     mean, used = figures.watts(now.mean_w), figures.joules(now.energy_j)
     share = "" if now.covered > WHOLE else f" (read in {100 * now.covered:.0f} % of it)"
     return f"Mean {mean}, {used} in {now.seconds:.1f} s{share}, {figures.meter(now.meter)}"
-
-
-class _UntilStopped:
-    """While open, Ctrl+C and SIGTERM set an event: watching ends with its sum and status 0."""
-
-    SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
-
-    def __enter__(self) -> threading.Event:
-        self._stopped = threading.Event()
-        self._before = [signal.signal(s, self._on_signal) for s in self.SIGNALS]
-        return self._stopped
-
-    def __exit__(self, *_: object) -> None:
-        for number, handler in zip(self.SIGNALS, self._before, strict=True):
-            signal.signal(number, handler)
-
-    def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
-        self._stopped.set()

@@ -18,9 +18,9 @@ from desktop.records.events import AppEvent, RunFailed, RunFinished
 from desktop.records.request import RunRequest
 from desktop.records.run import PP512, TG128, SpeedTest
 from desktop.services.app_services import AppServices
+from desktop.services.attempt import Outside
 from desktop.services.costs import costs_of
 from desktop.services.log import log_to
-from desktop.services.session import Outside
 from desktop.services.slow import SlowCalls
 from desktop.settings import Settings, read_settings
 

@@ -7,9 +7,8 @@ from typing import Final
 from desktop.machine.names import clean, cut, vendor_of
 from desktop.machine.parse_cards import is_address, normal_address
 from desktop.machine.vendors import UNKNOWN, is_integrated
-from desktop.records.machine import Accelerator, Device, DeviceKind
+from desktop.records.machine import CARD_KINDS, Accelerator, Device, DeviceKind
 
-CARDS: Final = frozenset({DeviceKind.GPU, DeviceKind.IGPU})
 """What a card is in the engine's list; software devices, processors and BLAS are none."""
 _NO_CARDS: Final = frozenset(
     {"virtual", "paravirtual", "virtio", "virtgpu", "venus", "virgl", "gfxstream", "vmware"}
@@ -29,7 +28,7 @@ def unlisted_cards(
         devices: of one backend and of this machine, those that are no card of the list.
     """
     makers = {card.vendor for card in cards}
-    found = ((_card(device), device) for device in devices if device.kind in CARDS)
+    found = ((_card(device), device) for device in devices if device.kind in CARD_KINDS)
     return [
         (card, device)
         for card, device in found

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from desktop.machine.engine_only import CARDS, unlisted_cards
+from desktop.machine.engine_only import unlisted_cards
 from desktop.machine.memory_rule import bound_bytes, usable_bytes, with_share
 from desktop.machine.names import likeness, vendor_of, words
 from desktop.machine.parse_cards import is_address, normal_address
 from desktop.machine.vendors import UNKNOWN
-from desktop.records.machine import Accelerator, Device, DeviceKind, Machine
+from desktop.records.machine import CARD_KINDS, Accelerator, Device, DeviceKind, Machine
 
 _WORDS = {"MTL": "Metal"}
 """Newer engines call their Metal registry so."""
@@ -28,7 +28,7 @@ def with_engine(machine: Machine, devices: tuple[Device, ...]) -> Machine:
     """
     cards = list(machine.accelerators)
     listed: list[list[Device]] = [[] for _ in cards]
-    wanted = [d for d in devices if d.kind in CARDS and not d.backend.startswith(_ELSEWHERE)]
+    wanted = [d for d in devices if d.kind in CARD_KINDS and not d.backend.startswith(_ELSEWHERE)]
     for backend in dict.fromkeys(device.backend for device in wanted):
         own = [device for device in wanted if device.backend == backend]
         pairs = _pairs(cards, own)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from desktop.power.cards import CardSensor
-from desktop.records.machine import Accelerator, Device, DeviceKind, Machine
+from desktop.records.machine import CARD_KINDS, Accelerator, Device, DeviceKind, Machine
 from desktop.rules.catalogue import words_of
 
 T = TypeVar("T")
@@ -84,7 +84,7 @@ def _is_card(device: Device | str) -> bool:
     if isinstance(device, str):
         return True
     here = not device.backend.startswith(_ELSEWHERE)
-    return here and device.kind in {DeviceKind.GPU, DeviceKind.IGPU}
+    return here and device.kind in CARD_KINDS
 
 
 def _joined(machine: Machine, device: Device | str) -> UsedCard:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 
 class DeviceKind(StrEnum):
@@ -12,6 +13,10 @@ class DeviceKind(StrEnum):
     IGPU = "igpu"
     ACCELERATOR = "accelerator"
     SOFTWARE = "software"
+
+
+CARD_KINDS: Final = frozenset({DeviceKind.GPU, DeviceKind.IGPU})
+"""The kinds that hold layers beside the processor."""
 
 
 class PowerSupply(StrEnum):

@@ -4,12 +4,11 @@ from collections.abc import Mapping
 from typing import Final
 
 from desktop.records.energy import Source
-from desktop.records.machine import DeviceKind, PowerSupply
+from desktop.records.machine import CARD_KINDS, DeviceKind, PowerSupply
 from desktop.records.run import Note, Run
 
 OTHER_LOAD_PERCENT = 5.0
 """Above this share of all cores, other programs are said to have run beside the measurement."""
-_CARDS = {DeviceKind.GPU, DeviceKind.IGPU}
 
 WORDS: Final[Mapping[Note, str]] = {
     Note.SPREAD: "The repetitions differ by more than wanted; a busy or hot machine does that.",
@@ -50,4 +49,4 @@ def _cpu_instead(run: Run) -> bool:
 
 def _on_software(run: Run) -> bool:
     kinds = {d.kind for d in run.engine.devices}
-    return run.engine.backend != "CPU" and DeviceKind.SOFTWARE in kinds and not kinds & _CARDS
+    return run.engine.backend != "CPU" and DeviceKind.SOFTWARE in kinds and not kinds & CARD_KINDS

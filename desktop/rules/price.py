@@ -14,6 +14,7 @@ from desktop.errors import GramError, Reason
 from desktop.records.cost import HourlyRate, RateBasis, RateCard
 from desktop.records.machine import Accelerator, Machine
 from desktop.rules.catalogue import CatalogueDevice, find_device
+from desktop.rules.kind import counted_cards
 
 HOURS_OF_USE: Final = 3 * 365 * 24 / 2
 """Three years at half use."""
@@ -93,7 +94,7 @@ def catalogue_price(machine: Machine, devices: Sequence[CatalogueDevice]) -> Har
 
     A machine without a card has no price in the catalogue: processors are sold in computers.
     """
-    cards = _cards(machine)
+    cards = counted_cards(machine.accelerators)
     if not cards:
         return Reason("price_hardware_missing", {"name": machine.cpu.name or "this processor"})
     found = [(card.name, _listed(card, devices)) for card in cards]
@@ -107,15 +108,9 @@ def catalogue_price(machine: Machine, devices: Sequence[CatalogueDevice]) -> Har
 
 def catalogue_draw(machine: Machine, devices: Sequence[CatalogueDevice]) -> Draw | None:
     """The most that all cards may draw; None when one is not known, or there is none."""
-    found = [_listed(card, devices) for card in _cards(machine)]
+    found = [_listed(card, devices) for card in counted_cards(machine.accelerators)]
     known = [d.power_w for d in found if d is not None and d.power_w is not None]
     return Draw(sum(known), "catalogue") if known and len(known) == len(found) else None
-
-
-def _cards(machine: Machine) -> list[Accelerator]:
-    """Those that work: the discrete ones; where there are none, the integrated one."""
-    discrete = [a for a in machine.accelerators if not a.integrated]
-    return discrete or list(machine.accelerators)
 
 
 def _listed(card: Accelerator, devices: Sequence[CatalogueDevice]) -> CatalogueDevice | None:

@@ -18,11 +18,11 @@ from desktop.records.events import (
 from desktop.records.parts import PartsRequest
 from desktop.records.request import Curves, RunRequest
 from desktop.records.run import Run
+from desktop.services.attempt import Outside
 from desktop.services.costs import costs_of
 from desktop.services.facts import MachineFacts, machine_facts
 from desktop.services.results import newest_parts, result_rows
 from desktop.services.runs import RunService
-from desktop.services.session import Outside
 from desktop.settings import read_settings
 
 log = logging.getLogger(__name__)

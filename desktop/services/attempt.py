@@ -3,6 +3,7 @@
 import logging
 import secrets
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ from desktop.network.ledger import Ledger
 from desktop.paths import Paths
 from desktop.records.events import Notice, Phase, Progress, RunEvent
 from desktop.records.request import Signing
+from desktop.services.curves import LiveCurves
 from desktop.services.slow import SlowCalls
 from desktop.services.turn import kept_awake, measuring_turn
 
@@ -47,11 +49,15 @@ class Payload(Protocol):
         """Raises StatementError `cannot_sign`."""
 
 
-class Attempt:
-    """One attempt to measure. `cancel` is safe from any thread; all else is the run thread's."""
+class Attempt(ABC):
+    """One attempt to measure. `cancel` is safe from any thread; all else is the run thread's.
+
+    `curves` are the live graph's; empty where nothing is drawn.
+    """
 
     def __init__(self, outside: Outside, post: Callable[[RunEvent], None]) -> None:
         self.outside = outside
+        self.curves = LiveCurves(clock.now_ns())
         self._post = post
         self._cancelled = threading.Event()
         self.wake = threading.Event()
@@ -65,6 +71,14 @@ class Attempt:
         worker = self._worker
         if worker is not None:
             worker.cancel()
+
+    @abstractmethod
+    def run(self) -> RunEvent:
+        """Measure, sign, keep; blocks.
+
+        Raises:
+            GramError: why there is no result; nothing is kept then.
+        """
 
     @contextmanager
     def turn(self, *, wait: bool) -> Iterator[Paths]:

@@ -78,15 +78,6 @@ def hourly_rate(
     return rate_card(price, draw, settings.tariff_usd_kwh)
 
 
-def catalogue() -> tuple[CatalogueDevice, ...]:
-    """The catalogue that ships with Gram.
-
-    Raises:
-        GramError: `resource_damaged`, a fault of packaging.
-    """
-    return read_shipped_catalogue()
-
-
 @cache
 def carbon_tables() -> CarbonTables:
     """The grids' averages that ship with Gram."""
@@ -94,7 +85,7 @@ def carbon_tables() -> CarbonTables:
 
 
 def _price(run: Run, rate: Rate, settings: Settings) -> Price | Reason:
-    hour = hourly_rate(run, rate.test, settings, catalogue())
+    hour = hourly_rate(run, rate.test, settings, read_shipped_catalogue())
     if isinstance(hour, Reason):
         return hour
     usd = price_usd_per_mtok(hour, rate.median_tok_s)

@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from desktop.bench.process import WorkerProcess
 from desktop.bench.protocol import Job
@@ -41,7 +42,7 @@ class MachineFacts:
 
 
 def machine_facts(
-    paths: Paths, so_far: Callable[[MachineFacts], None] = lambda _: None
+    paths: Paths, so_far: Callable[[MachineFacts], None] | None = None
 ) -> MachineFacts:
     """Detect; takes seconds, so never on the UI thread. Without an engine, `engine` is None.
 
@@ -51,24 +52,39 @@ def machine_facts(
             long.
     """
     found = survey()
-    so_far(_facts(found.machine, None, found.failures))
+    conditions = read_conditions(virtual=found.machine.virtual is not None)
+    early = _Found(found.machine, None, conditions, found.failures)
+    if so_far is not None:
+        so_far(_facts(early))
     try:
         engine = engine_devices(paths)
     except BenchError as e:
         log.warning("the engine tells nothing: %s", e)
-        return _facts(found.machine, None, (*found.failures, f"the engine: {e.reason.text()}"))
-    return _facts(with_engine(found.machine, engine.devices), engine, found.failures)
+        given_up = (*found.failures, f"the engine: {e.reason.text()}")
+        return _facts(early._replace(given_up=given_up))
+    machine = with_engine(found.machine, engine.devices)
+    return _facts(early._replace(machine=machine, engine=engine))
 
 
-def _facts(machine: Machine, engine: Devices | None, given_up: tuple[str, ...]) -> MachineFacts:
+class _Found(NamedTuple):
+    """What the rest of the facts follows from."""
+
+    machine: Machine
+    engine: Devices | None
+    conditions: Conditions
+    given_up: tuple[str, ...]
+
+
+def _facts(found: _Found) -> MachineFacts:
+    machine, engine = found.machine, found.engine
     return MachineFacts(
         machine,
         kind_label(machine),
         _meter(machine, engine.devices if engine else ()),
         engine,
-        read_conditions(virtual=machine.virtual is not None),
+        found.conditions,
         memory_answers(machine),
-        given_up,
+        found.given_up,
     )
 
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from desktop import clock
 from desktop.bench.parts_protocol import PartsJob
 from desktop.bench.process import WorkerProcess
 from desktop.machine.cores import usable_cores
@@ -16,7 +15,6 @@ from desktop.records.parts import Parts, PartsPlan, PartsRequest
 from desktop.rules.parts_rates import rates_of
 from desktop.rules.statements import PARTS_TYPE, parts_payload
 from desktop.services.attempt import Attempt, Outside
-from desktop.services.curves import LiveCurves
 from desktop.services.parts_measurement import PartsMeasurement
 
 log = logging.getLogger(__name__)
@@ -24,22 +22,14 @@ SILENCE_S: Final = 60.0
 """A device may compile its programs for long before it says anything."""
 
 
-class PartsSession:
+class PartsSession(Attempt):
     """One measurement of the parts. `run` blocks, on the run thread; `cancel` from any thread."""
 
     def __init__(
         self, request: PartsRequest, outside: Outside, post: Callable[[RunEvent], None]
     ) -> None:
-        self.outside = outside
-        self.curves = LiveCurves(clock.now_ns())
-        """Empty: parts have no curves."""
+        super().__init__(outside, post)
         self._request = request
-        self._post = post
-        self._attempt = Attempt(outside, post)
-
-    def cancel(self) -> None:
-        """End it within 2 s, whatever it is doing."""
-        self._attempt.cancel()
 
     def run(self) -> PartsFinished:
         """Measure, sign, keep.
@@ -47,21 +37,20 @@ class PartsSession:
         Raises:
             GramError: why there is no result; nothing is kept then.
         """
-        with self._attempt.turn(wait=self._request.wait):
+        with self.turn(wait=self._request.wait):
             return self._measure()
 
     def _measure(self) -> PartsFinished:
-        attempt = self._attempt
-        attempt.say(Phase.PREPARING)
-        signer = attempt.open_signer(self._request.signing, self._request.key_file)
-        machine = attempt.slowly(detect)
+        self.say(Phase.PREPARING)
+        signer = self.open_signer(self._request.signing, self._request.key_file)
+        machine = self.slowly(detect)
         plan = self._plan()
         log.info("measuring the parts")
-        parts = PartsMeasurement(machine, plan, self._worker, self._post).take()
-        attempt.check()
+        parts = PartsMeasurement(machine, plan, self._new_worker, self._post).take()
+        self.check()
         if signer is None:
             return _finished(parts, None, None)
-        statement_id = attempt.keep(signer, PARTS_TYPE, partial(parts_payload, parts))
+        statement_id = self.keep(signer, PARTS_TYPE, partial(parts_payload, parts))
         return _finished(parts, statement_id, signer.key_id)
 
     def _plan(self) -> PartsPlan:
@@ -70,10 +59,10 @@ class PartsSession:
         limit_s = request.time_limit_s
         return plan if limit_s is None else replace(plan, time_limit_s=limit_s)
 
-    def _worker(self, job: PartsJob) -> WorkerProcess:
+    def _new_worker(self, job: PartsJob) -> WorkerProcess:
         log_file, fault = self.outside.paths.worker_log, self.outside.fault
         worker = WorkerProcess(job, log_file, fault, silence_s=SILENCE_S)
-        self._attempt.made(worker)
+        self.made(worker)
         return worker
 
 

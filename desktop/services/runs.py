@@ -3,19 +3,17 @@
 import logging
 import threading
 from collections.abc import Callable
-from typing import TypeAlias
 
 from desktop.errors import GramError, Reason
 from desktop.records.events import RunEvent, RunFailed
 from desktop.records.parts import PartsRequest
 from desktop.records.request import Curves, RunRequest
-from desktop.services.attempt import Outside
+from desktop.services.attempt import Attempt, Outside
 from desktop.services.parts_session import PartsSession
 from desktop.services.session import Session
 
 log = logging.getLogger(__name__)
 JOIN_S = 5.0
-AnySession: TypeAlias = Session | PartsSession
 
 
 class RunService:
@@ -25,7 +23,7 @@ class RunService:
         self._outside = outside
         self._post = post
         self._lock = threading.Lock()
-        self._session: AnySession | None = None
+        self._session: Attempt | None = None
         self._thread: threading.Thread | None = None
         self._running = False
 
@@ -42,7 +40,7 @@ class RunService:
         """Measure the parts; the last event is `PartsFinished` or `RunFailed`. As `start`."""
         self._begin(PartsSession(request, self._outside, self._post))
 
-    def _begin(self, session: AnySession) -> None:
+    def _begin(self, session: Attempt) -> None:
         with self._lock:
             if self._running:
                 return
@@ -70,14 +68,14 @@ class RunService:
         if self._thread is not None:
             self._thread.join(JOIN_S)
 
-    def _run(self, session: AnySession) -> None:
+    def _run(self, session: Attempt) -> None:
         end = outcome_of(session)
         # first free, then told: who starts again on hearing it must not be refused
         self._running = False
         self._post(end)
 
 
-def outcome_of(session: AnySession) -> RunEvent:
+def outcome_of(session: Attempt) -> RunEvent:
     """Run `session` to its end; every failure becomes an event."""
     try:
         return session.run()

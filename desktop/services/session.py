@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from desktop import clock
 from desktop.bench.process import WorkerProcess
 from desktop.bench.protocol import Job
 from desktop.builds.download import fetch_file
@@ -24,40 +23,29 @@ from desktop.machine.merge import with_engine
 from desktop.paths import Paths
 from desktop.records.build import LocalBuild
 from desktop.records.events import BuildKnown, Devices, Phase, RunEvent, RunFinished
-from desktop.records.machine import Device, DeviceKind, Machine
+from desktop.records.machine import CARD_KINDS, Device, DeviceKind, Machine
 from desktop.records.request import REFERENCE, RunRequest
 from desktop.records.run import Plan, Run
 from desktop.rules.statements import RUN_TYPE, run_payload
 from desktop.services.attempt import Attempt, Outside
-from desktop.services.curves import LiveCurves
 from desktop.services.facts import engine_devices
 from desktop.services.measurement import Measurement
 from desktop.services.power_watch import PowerWatch
 
-__all__ = ["Outside", "Session"]
-
 log = logging.getLogger(__name__)
-_CARDS: Final = frozenset({DeviceKind.GPU, DeviceKind.IGPU})
-_CHOOSABLE: Final = _CARDS | {DeviceKind.SOFTWARE}
+_CHOOSABLE: Final = CARD_KINDS | {DeviceKind.SOFTWARE}
 _NOT_OF_CARDS: Final = frozenset({"CPU", "BLAS", "RPC"})
 """Backends that compute on the processor, or elsewhere."""
 
 
-class Session:
+class Session(Attempt):
     """One run. `run` blocks, on the run thread; `cancel` is safe from any thread."""
 
     def __init__(
         self, request: RunRequest, outside: Outside, post: Callable[[RunEvent], None]
     ) -> None:
-        self.outside = outside
-        self.curves = LiveCurves(clock.now_ns())
+        super().__init__(outside, post)
         self._request = request
-        self._post = post
-        self._attempt = Attempt(outside, post)
-
-    def cancel(self) -> None:
-        """End the run within 2 s, whatever it is doing."""
-        self._attempt.cancel()
 
     def run(self) -> RunFinished:
         """Measure, sign, keep.
@@ -65,30 +53,29 @@ class Session:
         Raises:
             GramError: why there is no result; nothing of the run is kept then.
         """
-        with self._attempt.turn(wait=self._request.wait) as paths:
+        with self.turn(wait=self._request.wait) as paths:
             return self._measure(paths)
 
     def _measure(self, paths: Paths) -> RunFinished:
-        attempt = self._attempt
-        attempt.say(Phase.PREPARING)
+        self.say(Phase.PREPARING)
         if not self._wants_reference():
             # a file that is no build is told before a keychain asks for a password
             read_header(locate(self._request.build, paths))
-        signer = attempt.open_signer(self._request.signing, self._request.key_file)
+        signer = self.open_signer(self._request.signing, self._request.key_file)
         local = self._find_build(paths)
         self._post(BuildKnown(local.build))
-        engine = engine_devices(paths, attempt.made)
+        engine = engine_devices(paths, self.made)
         # what is signed of cards is what the engine can use of them
-        machine = with_engine(attempt.slowly(detect), engine.devices)
+        machine = with_engine(self.slowly(detect), engine.devices)
         plan = self._plan()
         cards = self._cards(plan, machine, engine)
         self._check_memory(local, cards)
         log.info("measuring %s", local.build.name)
         run = self._benchmark(local, machine, plan, cards)
-        attempt.check()
+        self.check()
         if signer is None:
             return RunFinished(run, None, None)
-        statement_id = attempt.keep(signer, RUN_TYPE, partial(run_payload, run))
+        statement_id = self.keep(signer, RUN_TYPE, partial(run_payload, run))
         return RunFinished(run, statement_id, signer.key_id)
 
     def _find_build(self, paths: Paths) -> LocalBuild:
@@ -101,7 +88,7 @@ class Session:
             fetch=fetch_file,
         )
         if reason is not None:
-            self._attempt.notice(reason)
+            self.notice(reason)
         return local
 
     def _wants_reference(self) -> bool:
@@ -109,7 +96,7 @@ class Session:
 
     def _fetching(self, _done: int, _total: int) -> None:
         """Progress of hashing and downloading; the way out of both when stopped."""
-        self._attempt.check()
+        self.check()
 
     def _check_memory(self, local: LocalBuild, cards: tuple[Device, ...]) -> None:
         """Refuse what cannot fit before it drives the machine into swap.
@@ -135,15 +122,15 @@ class Session:
         self, local: LocalBuild, machine: Machine, plan: Plan, cards: tuple[Device, ...]
     ) -> Run:
         # a stuck driver must not hold up a Stop
-        watch = self._attempt.slowly(
+        watch = self.slowly(
             lambda: PowerWatch(machine, cards, self.curves, self._post), PowerWatch.close
         )
         with watch as power:
-            power.start(self._attempt.wake)
-            self._attempt.check()
+            power.start(self.wake)
+            self.check()
             job = Job(os.fspath(local.path), plan)
             worker = WorkerProcess(job, self.outside.paths.worker_log, self.outside.fault)
-            self._attempt.made(worker)
+            self.made(worker)
             with worker:
                 return Measurement(
                     local.build, machine, plan, worker, power, self.curves, self._post, cards
@@ -160,7 +147,7 @@ class Session:
             return ()
         if plan.devices:
             return chosen_cards(engine.devices, plan.devices)
-        cards = tuple(d for d in engine.devices if d.kind in _CARDS)
+        cards = tuple(d for d in engine.devices if d.kind in CARD_KINDS)
         if not cards:
             refuse_lost_card(machine, engine)
         return cards

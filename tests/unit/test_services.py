@@ -9,9 +9,9 @@ from desktop.records.energy import PowerSample
 from desktop.records.events import CallFailed, Phase, Steps
 from desktop.records.run import PP512, TG128, Plan, Rate, Repetition
 from desktop.services.app_services import AppServices
+from desktop.services.attempt import Outside
 from desktop.services.curves import LiveCurves
 from desktop.services.progress import FIRST_SECONDS, ProgressGuess
-from desktop.services.session import Outside
 from desktop.services.slow import SlowCalls
 from desktop.services.turn import measuring_turn
 
