@@ -1,7 +1,8 @@
 """The order in which a machine's parts are measured.
 
 Every device of the engine's list is measured, the processor with one thread and with all. Each test
-gets an equal share of the time that is left; what one does not use is the others'.
+gets an equal share of the time that is left; what one does not use is the others'. The small graph
+is measured even when the time is over.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 
 from desktop.bench.parts_protocol import PartsJob, PartsMessage, PartStarted
 from desktop.bench.parts_repeat import Opened, Repeater
-from desktop.bench.parts_sizes import usable_bytes
+from desktop.bench.parts_sizes import LEAST_NS, usable_bytes
 from desktop.bench.parts_tasks import Task, tasks_of
 from desktop.bench.tensors import CannotMeasureError
 from desktop.records.machine import Device
@@ -69,6 +70,7 @@ class _Round:
     def _outcome(self, task: Task, opened: Opened) -> Part | PartSkip:
         clock, job = self._tools.clock, self._job
         share_ns = (self._end_ns - clock()) // (self._planned - self._done)
+        share_ns = max(share_ns, LEAST_NS.get(task.test, 0))
         if share_ns <= 0:
             return _skip(task, Skipped.TIME)
         free = usable_bytes(task.device, job.memory_bytes)

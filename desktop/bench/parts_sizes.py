@@ -14,6 +14,8 @@ MIB: Final = 2**20
 COLUMNS: Final = 4096
 """Of a matrix-vector product's matrices: the width of a model of 7 or 8 billion parameters."""
 WANTED_NS: Final = {PartTest.MATMUL_F16: 50_000_000, PartTest.SMALL_GRAPH: 0}
+LEAST_NS: Final = {PartTest.SMALL_GRAPH: 100_000_000}
+"""A test that has this share whatever time is left: so little that it is never left out for it."""
 PASS_NS: Final = 10_000_000
 """A pass over memory, and any timed repetition, takes so long at least where sizes allow it."""
 FREE_SHARE: Final = 4

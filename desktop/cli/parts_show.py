@@ -1,6 +1,6 @@
 """A machine's parts as a table, for people."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from rich.table import Table
@@ -62,7 +62,7 @@ def figure(rate: PartRate) -> str:
 
 
 def _rows(found: Parts) -> Iterable[tuple[str, ...]]:
-    for part in found.parts:
+    for part in _in_order(found.parts):
         rate = part_rate(part)
         yield (
             _with_threads(part),
@@ -74,6 +74,13 @@ def _rows(found: Parts) -> Iterable[tuple[str, ...]]:
         )
     for skip in found.skipped:
         yield _with_threads(skip), TESTS[skip.test], DASH, "", "", WHY[skip.why]
+
+
+def _in_order(parts: Sequence[Part]) -> list[Part]:
+    """Of each device the tests as people read them; they are measured in another order."""
+    groups = list(dict.fromkeys((p.device, p.threads) for p in parts))
+    tests = list(PartTest)
+    return sorted(parts, key=lambda p: (groups.index((p.device, p.threads)), tests.index(p.test)))
 
 
 def _with_threads(of: Part | PartSkip) -> str:

@@ -21,7 +21,7 @@ from desktop.bench.parts import Tools, measure_parts
 from desktop.bench.parts_data import agree, random_block
 from desktop.bench.parts_protocol import PartsJob, PartStarted
 from desktop.bench.parts_repeat import Repeater
-from desktop.bench.parts_tasks import Task, tasks_of
+from desktop.bench.parts_tasks import ALL_TESTS, Task, tasks_of
 from desktop.bench.protocol import Finished
 from desktop.bench.tensors import CannotMeasureError
 from desktop.builds.ggml_types import size_bytes
@@ -325,7 +325,8 @@ class TestOrder:
             (PartTest.MATVEC_F16, 1),
             (PartTest.COPY, 1),
         ]
-        assert [p.test for p in done[3:]] == list(PartTest)
+        # what costs next to nothing comes first
+        assert [p.test for p in done[3:]] == [PartTest.SMALL_GRAPH, *list(PartTest)[:-1]]
         started = [m for m in fake.sent if isinstance(m, PartStarted)]
         assert [s.index for s in started] == list(range(11))
         assert {s.planned for s in started} == {11}
@@ -339,7 +340,7 @@ class TestOrder:
 
     def test_a_device_that_cannot_be_opened_costs_only_itself(self):
         done = Fake().all([replace(CARD, name="broken"), CPU])
-        assert done[:8] == [PartSkip("broken", t, None, Skipped.FAILED) for t in PartTest]
+        assert done[:8] == [PartSkip("broken", t, None, Skipped.FAILED) for t in ALL_TESTS]
         assert all(isinstance(p, Part) for p in done[8:])
         assert len(done) == 19
 
@@ -349,8 +350,20 @@ class TestOrder:
         assert {p.why for p in fake.all([CARD])} == {Skipped.FAILED}
 
     def test_without_time_nothing_is_guessed(self):
-        done = Fake().all([CARD], plan=PartsPlan(time_limit_s=0.0))
-        assert {p.why for p in done} == {Skipped.TIME}
+        done = Fake().all([CARD, CPU], plan=PartsPlan(threads=2, time_limit_s=0.0))
+        left_out = [p for p in done if p.test is not PartTest.SMALL_GRAPH]
+        assert {p.why for p in left_out} == {Skipped.TIME}
+        assert len(left_out) == 17
+
+    def test_the_small_graph_is_there_whatever_time_is_left(self):
+        fake = Fake()
+        done = fake.all([SOFTWARE, CPU], plan=PartsPlan(threads=2, time_limit_s=0.0))
+        graphs = [p for p in done if isinstance(p, Part)]
+        assert [(p.device, p.test) for p in graphs] == [
+            ("Vulkan0", PartTest.SMALL_GRAPH),
+            ("CPU", PartTest.SMALL_GRAPH),
+        ]
+        assert fake.now < S
 
     def test_devices_that_are_done_are_left_out(self):
         fake = Fake()
@@ -661,6 +674,19 @@ class TestTerminal:
         assert "read only 128 MiB: caches may have helped" in said["CPU, 2 threads"]
         assert [line for line in said.values() if "caches" in line] == [said["CPU, 2 threads"]]
 
+    def test_the_order_of_measuring_is_not_the_order_of_reading(self, parts, capsys):
+        done = Fake().all([SOFTWARE, CPU])
+        parts_show.parts(replace(parts, devices=(SOFTWARE, CPU), parts=tuple(done), skipped=()))
+        rows = [
+            line
+            for line in capsys.readouterr().out.splitlines()
+            if TESTS[PartTest.COPY] in line or TESTS[PartTest.SMALL_GRAPH] in line
+        ]
+        assert [(row.split("  ")[0]) for row in rows] == [
+            "Vulkan0", "Vulkan0", "CPU, 1 thread", "CPU, 2 threads", "CPU, 2 threads",
+        ]  # fmt: skip
+        assert TESTS[PartTest.SMALL_GRAPH] in rows[-1]
+
     @pytest.mark.parametrize("seconds", ["nan", "inf", "0", "-1", "601"])
     def test_seconds_out_of_range_are_refused(self, home, seconds, capsys):
         assert main(["parts", "--unsigned", f"--seconds={seconds}"]) == 2
@@ -717,7 +743,7 @@ ALONE = (PartTest.MATMUL_F16, PartTest.MATVEC_F16, PartTest.COPY)
 """With one thread."""
 
 
-def crashed(device, threads, tests=tuple(PartTest), but=()):
+def crashed(device, threads, tests=ALL_TESTS, but=()):
     return [PartSkip(device, t, threads, Skipped.CRASHED) for t in tests if t not in but]
 
 
