@@ -33,6 +33,8 @@ def usable_bytes(card: Accelerator, machine: Machine, figures: Iterable[int] = (
     # the owner's own limit on an Apple chip stands above all
     if card.vendor == APPLE and card.memory_bytes is not None:
         return card.memory_bytes
+    if _stands_alone(card):
+        return card.dedicated_bytes
     if told:
         return _within(told, card.dedicated_bytes or 0, bound_bytes(card, machine))
     return None if card.vendor == APPLE else _of_driver(card)
@@ -59,12 +61,21 @@ def _within(told: tuple[int, ...], own: int, bound: int | None) -> int | None:
     return max(possible, default=bound)
 
 
+def _stands_alone(card: Accelerator) -> bool:
+    """Whether its carve-out is the larger part: set by its owner to be the card's memory.
+
+    What a backend adds to it is the system's memory (ggml sums up all heaps of an integrated card),
+    as it is behind a discrete card.
+    """
+    own, shared = card.dedicated_bytes, card.shared_bytes
+    return own is not None and shared is not None and own > shared
+
+
 def _of_driver(card: Accelerator) -> int | None:
     own, shared = card.dedicated_bytes, card.shared_bytes
     if own is None or shared is None:
         return own if shared is None else shared
-    # a carve-out that is the larger part was set by its owner to be the card's memory
-    return own if own > shared else own + shared
+    return own + shared
 
 
 def with_share(card: Accelerator, machine: Machine) -> Accelerator:

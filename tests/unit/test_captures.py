@@ -201,7 +201,12 @@ def test_a18_the_larger_backend_counts_and_is_named_first(detected):
 
 def test_a18_half_and_half_is_64_gb(detected):
     found = detected("windows-strixhalo-64-64")
-    assert gib(found.survey.machine.accelerators[0].memory_bytes) == 64.0  # not 32
+    # not 32, the share; and not 111.7, which is Vulkan's sum with the system's half
+    for machine in (found.survey.machine, found.machine):
+        assert gib(machine.accelerators[0].memory_bytes) == 64.0
+    assert found.machine.accelerators[0].backends == ("Vulkan",)
+    # what lies beyond is the second answer: both halves, each once
+    assert answers(found) == (64.0, 127.7)
 
 
 def test_a19_shared_memory_is_counted_once(detected):
