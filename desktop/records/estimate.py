@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from desktop.errors import Reason
+
 
 class Tier(StrEnum):
     """How sure an estimate is, best first."""
@@ -13,17 +15,6 @@ class Tier(StrEnum):
     """From this machine's own measured parts; or rehearsed here."""
     C = "C"
     """From the catalogue's interval for the device's class and backend."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """Why a range is as wide as it is, or why there is none: a code with parameters.
-
-    The English sentence of each code is in `estimate/reasons.py`, translated at the door.
-    """
-
-    code: str
-    parameters: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,3 +150,5 @@ class Estimate:
     tier: Tier | None = None
     """None where there is no estimate."""
     reasons: tuple[Reason, ...] = field(default=())
+    """Why the range is as wide as it is, or why there is none: codes of `errors.CATALOGUE`, as
+    errors have; the entries for estimates begin with `estimate_`."""
