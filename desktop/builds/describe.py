@@ -5,11 +5,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Final
 
-from desktop.builds.ggml_types import FILE_TYPES, GUESSED
 from desktop.builds.hashes import Hashes, Progress, sha256_of
 from desktop.builds.header import read_header, shown_name
 from desktop.errors import BuildError
 from desktop.records.build import Build, Header
+from desktop.rules.ggml_types import FILE_TYPES, GUESSED
 
 SYNTHETIC_KEY: Final = "gram.synthetic"
 MAX_MODEL_NAME: Final = 120

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from desktop.builds.cursor import Cursor, quoted
-from desktop.builds.ggml_types import TYPES, GgmlType
 from desktop.builds.metadata import MAX_KEYS, ArrayInfo, read_metadata
 from desktop.errors import BuildError
 from desktop.records.build import Header, TensorInfo
+from desktop.rules.ggml_types import TYPES, GgmlType
 
 __all__ = ["ArrayInfo", "data_end", "read_header", "read_header_from", "shown_name"]
 

@@ -17,10 +17,10 @@ import numpy as np
 from desktop.builds.blocks import MAKERS, Bytes, random_bytes
 from desktop.builds.describe import SYNTHETIC_KEY
 from desktop.builds.files import whole_file
-from desktop.builds.ggml_types import FILE_TYPES, size_bytes
 from desktop.builds.hashes import Progress
 from desktop.builds.header import shown_name
 from desktop.errors import BuildError
+from desktop.rules.ggml_types import FILE_TYPES, size_bytes
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from desktop.builds import cursor, metadata
-from desktop.builds.ggml_types import FILE_TYPES, TYPES
 from desktop.builds.header import ArrayInfo, data_end, read_header, read_header_from
 from desktop.errors import BuildError
 from desktop.records.build import Header, TensorInfo
+from desktop.rules.ggml_types import FILE_TYPES, TYPES
 
 ARCHITECTURE = ("general.architecture", 8, "llama")
 NAME = "tiny.gguf"

@@ -24,7 +24,6 @@ from desktop.bench.parts_repeat import Repeater
 from desktop.bench.parts_tasks import ALL_TESTS, Task, tasks_of
 from desktop.bench.protocol import Finished
 from desktop.bench.tensors import CannotMeasureError
-from desktop.builds.ggml_types import size_bytes
 from desktop.cli import main, parts_show
 from desktop.cli.parts import PartsLine
 from desktop.errors import BenchError, StatementError
@@ -52,6 +51,7 @@ from desktop.records.parts import (
     Skipped,
 )
 from desktop.records.request import Curves, Signing
+from desktop.rules.ggml_types import size_bytes
 from desktop.rules.parts_rates import (
     READING,
     caches_may_help,
