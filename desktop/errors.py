@@ -100,6 +100,10 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
             "The measuring process gave no sign of life for {seconds} s and was ended.",
             "Earlier results are safe. Try again, or choose a smaller build.",
         ),
+        "worker_late": Sentence(
+            "The measuring process went on for {seconds} s after its time was over and was ended.",
+            "Earlier results are safe. Close other programs and measure again; the log has its words.",
+        ),
         "worker_garbage": Sentence(
             "The measuring process sent something that is not a message: {line}.",
             "Nothing of this run was kept. Try again; if it comes back, report it with the log.",
@@ -225,6 +229,11 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
             "There is no setting called {name}.", "The settings are: {allowed}."
         ),
         "setting_bad": Sentence("{name} cannot be {found}.", "Give {allowed}."),
+        "setting_bad_in_file": Sentence(
+            "In {file}, {name} cannot be {found}, so the default is used ({default}).",
+            "Allowed: {allowed}. Set it (`gram settings {name} VALUE`) or remove it (`gram "
+            "settings {name} --unset`).",
+        ),
         "settings_broken": Sentence(
             "The settings could not be read ({detail}), so the defaults are used; the file was set "
             "aside as {aside}.",
@@ -260,6 +269,39 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
         "price_watts_missing": Sentence(
             "Neither a meter nor the catalogue tells what this machine draws.",
             "Say the whole rate: `gram settings hourly_rate_usd 0.10`.",
+        ),
+        # what detection could not read
+        "source_stuck": Sentence(
+            "{name} did not answer in time and was given up on.",
+            "What it tells is left out. If it comes back, restart this machine or update its "
+            "driver.",
+        ),
+        "source_missing": Sentence(
+            "{name} is not on this system.", "What it tells is left out; nothing else is lost."
+        ),
+        "source_refused": Sentence(
+            "{name} could not be started.", "Check that you may run it; what it tells is left out."
+        ),
+        "source_failed": Sentence(
+            "{name} ended with an error.",
+            "Run it yourself to see its words; what it tells is left out.",
+        ),
+        "source_unreadable": Sentence(
+            "{name} could not be read ({detail}).",
+            "What it tells is left out; report it with the log if it comes back.",
+        ),
+        "source_silent": Sentence(
+            "{name} told nothing of the cards that it runs ({count}); the system's tables name "
+            "what is there.",
+            "Check the card's driver.",
+        ),
+        "source_in_part": Sentence(
+            "{name} had told {told} of {count} cards; the others are named by the system's tables.",
+            "Look again; a card may take seconds to wake.",
+        ),
+        "engine_silent": Sentence(
+            "The engine told nothing of its devices, for the reason that follows.",
+            "`gram doctor` says what is missing.",
         ),
         # doors
         "no_display": Sentence(

@@ -1,27 +1,17 @@
-"""What the person set: `settings.toml`, flat, written whole or not at all.
+"""What the person set: `settings.toml`, flat.
 
-A file that is no TOML is set aside, never overwritten; a value that is not allowed is left out. The
-person is told of both by a `Reason`. Keys of a newer Gram are kept when the file is written again.
+A file that is no TOML is set aside (`toml_file`); a value that is not allowed is left out. The
+person is told of both by a `Reason`. Comments, and keys of a newer Gram, are kept.
 """
 
-import contextlib
-import math
-import os
 import re
-import stat
-import tempfile
-import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeAlias
-
-import tomli_w
-from filelock import FileLock, Timeout
+from typing import Any, Final, NamedTuple
 
 from desktop.errors import GramError, Reason
-
-Value: TypeAlias = str | bool | float
+from desktop.toml_file import Value, change_toml, read_toml
 
 _ISO_COUNTRIES: Final = frozenset(
     re.findall(
@@ -42,13 +32,12 @@ _US_STATES: Final = frozenset(
         "VTVAWAWVWIWY",
     )
 )
-_MAX_BYTES: Final = 64 << 10
-"""Of the file; all settings together take less than 1 KiB."""
-_MAX_DEPTH: Final = 32
-_LOCK_S: Final = 10.0
+_LEAST_USD: Final = 0.0001
+"""Less is a slip of the keyboard: no hour and no kWh costs a hundredth of a cent."""
 _SHOWN: Final = 60
 """Characters of a wrong value."""
 _REFUSALS: Final = (ValueError, TypeError, OverflowError)
+_DEFAULTS: Final[Mapping[object, str]] = {None: "not set", False: "no"}
 _YES_NO: Final = {"yes": True, "true": True, "no": False, "false": False}
 
 
@@ -111,7 +100,7 @@ def _dollars(most: float) -> Callable[[object], float]:
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             raise TypeError(value)
         number = float(value)
-        if not (math.isfinite(number) and 0 <= number <= most):
+        if not (number == 0 or _LEAST_USD <= number <= most):  # NaN is neither
             raise ValueError(value)
         return number + 0.0  # -0 is 0
 
@@ -127,17 +116,17 @@ KEYS: Final[Mapping[str, Key]] = {
     "rented": Key("whether the machine is rented", "yes or no", _yes_or_no),
     "hourly_rate_usd": Key(
         "what an hour of the machine costs",
-        "US dollars an hour, from 0 to 10000, with a point: 0.50",
+        "US dollars an hour, from 0 to 10000 (0 or at least 0.0001), with a point: 0.50",
         _dollars(10_000),
     ),
     "tariff_usd_kwh": Key(
         "what electricity costs",
-        "US dollars per kWh, from 0 to 10, with a point: 0.30",
+        "US dollars per kWh, from 0 to 10 (0 or at least 0.0001), with a point: 0.30",
         _dollars(10),
     ),
     "hardware_price_usd": Key(
         "what the machine cost",
-        "US dollars, from 0 to 10000000, with a point: 1600",
+        "US dollars, from 0 to 10000000 (0 or at least 0.0001), with a point: 1600",
         _dollars(10_000_000),
     ),
 }
@@ -145,14 +134,9 @@ KEYS: Final[Mapping[str, Key]] = {
 
 def read_settings(path: Path) -> Loaded:
     """The settings of the file at `path`; the defaults where there is none. Never raises."""
-    table, told = _table(_target(path))
-    allowed: dict[str, Any] = {}
-    for name in (n for n in KEYS if n in table):
-        try:
-            allowed[name] = KEYS[name].checked(table[name])
-        except _REFUSALS:
-            told = (*told, _bad(name, str(table[name])))
-    return Loaded(Settings(**allowed), told)
+    found = read_toml(path)
+    loaded = _of(found.values, path.name)
+    return loaded if found.told is None else loaded._replace(told=(found.told, *loaded.told))
 
 
 def change_setting(path: Path, name: str, value: str | None) -> Loaded:
@@ -165,16 +149,11 @@ def change_setting(path: Path, name: str, value: str | None) -> Loaded:
     try:
         checked = None if value is None else key.checked(value)
     except _REFUSALS as e:
-        raise GramError("setting_bad", **_bad(name, str(value)).params) from e
-    with _alone(path):
-        file = _target(path)
-        table, told = _table(file, must=True)
-        if checked is None:
-            table.pop(name, None)
-        else:
-            table[name] = checked
-        _write(file, table)
-        return Loaded(read_settings(file).settings, told)
+        said = {"name": name, "found": _shown(value), "allowed": key.allowed}
+        raise GramError("setting_bad", **said) from e
+    found = change_toml(path, name, checked)
+    settings, _ = _of(found.values, path.name)
+    return Loaded(settings, () if found.told is None else (found.told,))
 
 
 def key_of(name: str) -> Key:
@@ -188,109 +167,25 @@ def key_of(name: str) -> Key:
     return KEYS[name]
 
 
-def _bad(name: str, found: str) -> Reason:
-    shown = found if len(found) <= _SHOWN else f"{found[:_SHOWN]}…"
-    return Reason("setting_bad", {"name": name, "found": shown, "allowed": KEYS[name].allowed})
+def _of(table: Mapping[str, Any], file: str) -> Loaded:
+    """The settings in a file's table; what is not allowed is told with the name of the file."""
+    allowed: dict[str, Any] = {}
+    told: list[Reason] = []
+    for name in (n for n in KEYS if n in table):
+        try:
+            allowed[name] = KEYS[name].checked(table[name])
+        except _REFUSALS:
+            told.append(_bad_in_file(file, name, table[name]))
+    return Loaded(Settings(**allowed), tuple(told))
 
 
-def _table(path: Path, *, must: bool = False) -> tuple[dict[str, object], tuple[Reason, ...]]:
-    """The file's table, empty where there is none; a broken file is set aside.
-
-    Raises:
-        GramError: `settings_write`, only where it `must` be known and cannot be read.
-    """
-    try:
-        table = tomllib.loads(_bytes(path).decode("utf-8"))
-        _check(table)
-    except FileNotFoundError:
-        return {}, ()
-    except (ValueError, RecursionError) as e:
-        told = _set_aside(path, str(e))
-    except OSError as e:
-        told = Reason("settings_unreadable", {"detail": e.strerror or str(e)})
-    else:
-        return table, ()
-    if must and told.code == "settings_unreadable":
-        raise GramError("settings_write", **told.params)
-    return {}, (told,)
+def _bad_in_file(file: str, name: str, found: object) -> Reason:
+    default = _DEFAULTS[getattr(Settings(), name)]
+    said = {"file": file, "name": name, "found": _shown(found), "default": default}
+    return Reason("setting_bad_in_file", {**said, "allowed": KEYS[name].allowed})
 
 
-def _bytes(path: Path) -> bytes:
-    """Of a regular file only: a pipe would be waited for, and a device may have no end."""
-    if not stat.S_ISREG(path.stat().st_mode):
-        raise OSError(None, "it is not a regular file")
-    with path.open("rb") as file:
-        data = file.read(_MAX_BYTES + 1)
-    if len(data) > _MAX_BYTES:
-        raise OSError(None, f"it is larger than {_MAX_BYTES >> 10} KiB")
-    return data
-
-
-def _check(table: dict[str, object]) -> None:
-    """Raises ValueError for what could be read but not be written again."""
-    level: list[object] = [table]
-    for _ in range(_MAX_DEPTH):
-        # TOML's whole numbers have 64 bits, source: toml.io, v1.0.0
-        if any(isinstance(v, int) and not -(2**63) <= v < 2**63 for v in level):
-            raise ValueError("a number is too large")
-        level = [child for value in level for child in _children(value)]
-        if not level:
-            return
-    raise ValueError(f"it is nested deeper than {_MAX_DEPTH}")
-
-
-def _children(value: object) -> list[object]:
-    if isinstance(value, dict):
-        return list(value.values())
-    return value if isinstance(value, list) else []
-
-
-def _target(path: Path) -> Path:
-    """Where a link leads: the file itself is replaced, not the link to it."""
-    return Path(os.path.realpath(path))
-
-
-@contextlib.contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """Nobody else changes the settings meanwhile. Raises GramError `settings_write`."""
-    lock = FileLock(path.with_suffix(".lock"), timeout=_LOCK_S)
-    try:
-        lock.acquire()
-    except Timeout as e:
-        raise GramError("settings_write", detail="another Gram is changing them") from e
-    except OSError as e:
-        raise GramError("settings_write", detail=e.strerror or str(e)) from e
-    try:
-        yield
-    finally:
-        lock.release()
-
-
-def _set_aside(path: Path, detail: str) -> Reason:
-    """Rename the broken file to a name that is free; what the person should be told."""
-    free = (path.with_name(f"{path.stem}.broken-{n}{path.suffix}") for n in range(1, 1000))
-    aside = next((name for name in free if not os.path.lexists(name)), None)
-    if aside is None:
-        return Reason("settings_unreadable", {"detail": "too many broken ones lie beside it"})
-    try:
-        path.rename(aside)
-    except OSError as e:
-        return Reason("settings_unreadable", {"detail": e.strerror or str(e)})
-    return Reason("settings_broken", {"detail": detail, "aside": aside.name, "name": path.name})
-
-
-def _write(path: Path, table: Mapping[str, object]) -> None:
-    """Whole or not at all: beside it first, then renamed over it."""
-    beside = None
-    try:
-        descriptor, beside = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-        with os.fdopen(descriptor, "wb") as file:
-            tomli_w.dump(table, file)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(beside).replace(path)
-    except (OSError, ValueError, TypeError, RecursionError) as e:
-        if beside is not None:
-            with contextlib.suppress(OSError):
-                Path(beside).unlink()
-        raise GramError("settings_write", detail=getattr(e, "strerror", None) or str(e)) from e
+def _shown(value: object) -> str:
+    """As it stands in the file, a long one cut."""
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

@@ -5,6 +5,7 @@ import json
 import math
 import os
 import stat
+import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 
@@ -73,6 +74,8 @@ def test_only_the_owner_can_read_it(file):
         ("tariff_usd_kwh", "30"),
         ("hardware_price_usd", "$1600"),
         ("hardware_price_usd", "1e400"),
+        ("tariff_usd_kwh", "1e-320"),
+        ("hourly_rate_usd", "0.00009"),
     ],
 )
 def test_a_wrong_value_is_refused_with_what_is_allowed(file, name, value):
@@ -132,6 +135,12 @@ def test_one_wrong_value_in_the_file_costs_only_itself(file):
     loaded = read_settings(file)
     assert loaded.settings == Settings(hourly_rate_usd=2.0)
     assert [r.params["name"] for r in loaded.told] == ["place", "rented", "tariff_usd_kwh"]
+    assert loaded.told[2].text() == (
+        "In settings.toml, tariff_usd_kwh cannot be true, so the default is used (not set)."
+    )
+    assert "cannot be 1, so the default is used (no)" in loaded.told[1].text()
+    assert all(KEYS[r.params["name"]].allowed in r.advice() for r in loaded.told)
+    assert not [r for r in loaded.told if str(file.parent) in str(r)]
     assert file.exists()
 
 
@@ -141,6 +150,54 @@ def test_keys_of_a_newer_gram_survive(file):
     change_setting(file, "place", None)
     assert 'language = "nl"' in file.read_text()
     assert "width = 900" in file.read_text()
+
+
+WRITTEN = """\
+# Anna's machine
+language = "nl"   # a newer Gram's
+
+tariff_usd_kwh = 0.3  # bill of March
+
+nothing = nan
+
+[window]
+width = 900 # px
+[[shown]]
+name = 'prompt'
+"""
+
+
+def test_comments_order_and_unknown_keys_survive_to_the_byte(file):
+    file.write_bytes(WRITTEN.encode())
+    change_setting(file, "tariff_usd_kwh", "0.25")
+    assert file.read_bytes() == WRITTEN.replace("0.3 ", "0.25 ").encode()
+    change_setting(file, "place", "NL")
+    change_setting(file, "place", None)
+    assert file.read_bytes() == WRITTEN.replace("0.3 ", "0.25 ").encode()
+    change_setting(file, "tariff_usd_kwh", None)
+    left = [line for line in WRITTEN.splitlines() if "tariff" not in line]
+    assert [line for line in file.read_text().splitlines() if line] == list(filter(None, left))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "# nothing but words",
+        "a = 1\r\nb = 2\r\n",
+        "a = 1",
+        "place.x = 1\nb = 2\n",
+        "[place]\nx = 1\n[b]\n[place.y]\nz = 1\n",
+        "[b]\n",
+    ],
+)
+def test_whatever_the_file_looks_like_one_key_changes(file, text):
+    file.write_bytes(text.encode())
+    others = {k: v for k, v in tomllib.loads(text).items() if k != "place"}
+    assert change_setting(file, "place", "NL").settings.place == "NL"
+    assert tomllib.loads(file.read_text()) == others | {"place": "NL"}
+    assert read_settings(file) == (Settings(place="NL"), ())
+    assert all(words in file.read_text() for words in text.splitlines() if words.startswith("#"))
 
 
 def test_a_file_that_cannot_be_read_is_told_of_and_never_overwritten(file):
