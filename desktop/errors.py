@@ -218,6 +218,32 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
             "{name} must be between {low} and {high}; {found} is not.",
             "Give a number in that range.",
         ),
+        # estimates of memory
+        "layers_unclear": Sentence(
+            "The layers of {name} cannot be told apart: {detail}.",
+            "Choose another build; this file's header or catalogue row is wrong.",
+        ),
+        "cache_type": Sentence("The cache cannot be kept as {found}.", "Choose one of: {allowed}."),
+        "cache_rows": Sentence(
+            "The cache cannot be kept as {found}: it packs {block} numbers together, and a head of "
+            "{name} has {elements}.",
+            "Keep the cache as F16.",
+        ),
+        "architecture_unknown": Sentence(
+            "Gram does not know how much memory the architecture {architecture} needs.",
+            "Measure it (`gram bench`), or look for a newer Gram.",
+        ),
+        "header_absurd": Sentence(
+            "The header of {name} says {key} = {found}, which no model has.",
+            "Download the build again, or choose another.",
+        ),
+        "header_lacks": Sentence(
+            "The header of {name} does not say {key}, without which memory cannot be estimated.",
+            "Download the build again, or choose another.",
+        ),
+        "placement_bad": Sentence(
+            "The model cannot be spread like that: {detail}.", "Change what lies on which card."
+        ),
         "ambiguous_result": Sentence(
             "{count} results here have ids that start with {id}.", "Give more of the id."
         ),

@@ -1,6 +1,6 @@
 """A model's architecture: what decides its size, its cache and what a token reads.
 
-The same facts come from the catalogue (`resources/catalogue/models.csv`) or from a build's header.
+The same facts come from the catalogue (`resources/catalogue/models.jsonl`) or from a build's header.
 """
 
 from dataclasses import dataclass
@@ -27,13 +27,17 @@ class Recurrent:
     """The measures of a recurrent layer. None where the kind has no such measure."""
 
     kind: str
-    """`mamba`, `mamba2`, `gated_delta_net`, `short_conv`, `rwkv`."""
+    """`mamba`, `mamba2`, `gated_delta_net`, `short_conv`, `rwkv`, `kimi_delta`, `lightning`."""
     conv_kernel: int | None = None
     inner_size: int | None = None
     state_size: int | None = None
     groups: int | None = None
     time_step_rank: int | None = None
     """Of Mamba 2 and gated delta nets the number of (value) heads."""
+    head_size: int | None = None
+    """Of RWKV, Kimi's delta attention and lightning attention: elements of a head."""
+    shifts: int | None = None
+    """Of RWKV: tokens shifted in a layer, 2 or (Qwen's) 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,8 @@ class LayerGroup:
     """Elements of a key that are rotated and kept beside the compressed vector."""
     query_latent_size: int | None = None
     """`q_lora_rank`; None where queries are not compressed."""
+    indexer_size: int | None = None
+    """Elements of the key that a sparse-attention indexer keeps of each token (DeepSeek 3.2)."""
     shares_cache: bool = False
     """Reads the cache of an earlier layer and has none of its own."""
     recurrent: Recurrent | None = None
@@ -95,6 +101,9 @@ class Model:
     per_layer_embedding: int | None = None
     """Width of the per-layer embedding lookup (Gemma 3n, Gemma 4 E): a table that is not read as a
     whole."""
+    predict_layers: int = 0
+    """Layers behind `groups` that predict further tokens (NextN, MTP). The engine counts them with
+    the others when layers are offloaded, and loads them only when asked to."""
     family: str | None = None
     publisher: str | None = None
     released: str | None = None
@@ -104,6 +113,11 @@ class Model:
     """Addresses or codes of the table's README."""
     repositories: tuple[str, ...] = ()
     """Hugging Face repositories that hold GGUF builds of it."""
+    aliases: tuple[str, ...] = ()
+    """Other whole names that it is found by: `llama-3.2-1b`, its own repository."""
+    extra_parameters: int | None = None
+    """Published with it and not in `parameters`: vision and audio towers, layers that predict
+    several tokens. They are in other files, or in none."""
 
     @property
     def layers(self) -> int:
