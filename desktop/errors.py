@@ -102,7 +102,7 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
         ),
         "worker_late": Sentence(
             "The measuring process went on for {seconds} s after its time was over and was ended.",
-            "Earlier results are safe. Close other programs and measure again; the log has its words.",
+            "Earlier results are safe. Close other programs and measure again.",
         ),
         "worker_garbage": Sentence(
             "The measuring process sent something that is not a message: {line}.",

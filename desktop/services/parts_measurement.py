@@ -30,7 +30,8 @@ _Key: TypeAlias = tuple[str, PartTest, int | None]
 _SHOWN: Final = 60
 """Characters of a device's name that is not one."""
 ENDS: Final = frozenset(
-    {"worker_start", "worker_crashed", "worker_killed", "worker_hung", "out_of_memory"}
+    {"worker_start", "worker_crashed", "worker_killed", "worker_hung", "worker_late"}
+    | {"out_of_memory"}
 )
 """How a worker ends that does not spoil what others have measured: most often a device's driver
 took it with it."""
@@ -123,7 +124,7 @@ class PartsMeasurement:
                 end_ns = end_ns or clock.now_ns() + round((left_s + self.late_s) * 1e9)
                 self._heed(message)
                 if clock.now_ns() > end_ns and not isinstance(message, Finished):
-                    raise BenchError("worker_hung", seconds=round(self.late_s))
+                    raise BenchError("worker_late", seconds=round(self.late_s))
             return self._other_percent(load)
 
     def _other_percent(self, load: LoadWindow) -> float | None:

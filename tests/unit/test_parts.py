@@ -807,7 +807,13 @@ class TestMeasurement:
         )  # fmt: skip
 
     @pytest.mark.parametrize(
-        "end", [CRASH, BenchError("worker_hung", seconds=60), BenchError("worker_killed")]
+        "end",
+        [
+            CRASH,
+            BenchError("worker_hung", seconds=60),
+            BenchError("worker_late", seconds=15),
+            BenchError("worker_killed"),
+        ],
     )
     @pytest.mark.parametrize("begins", [(), (LISTED,)])
     def test_when_the_next_worker_ends_before_any_test_what_there_is_is_kept(self, end, begins):
@@ -884,7 +890,15 @@ class TestMeasurement:
         again = [LISTED, ON_CPU] * 1000
         with pytest.raises(BenchError) as e:
             self.measurement(again, [LISTED, END], late_s=-100.0).take()
-        assert e.value.code == "worker_hung"
+        # it was never silent
+        assert e.value.code == "worker_late"
+        assert "sign of life" not in str(e.value)
+
+    def test_a_device_that_talks_beyond_its_time_costs_the_others_nothing(self):
+        late = BenchError("worker_late", seconds=15)
+        found = self.take([LISTED, *ALL_ON_CPU, ON_CARD, late], [LISTED, END])
+        assert found.parts == ALL_ON_CPU
+        assert found.skipped == tuple(crashed("CUDA0", None))
 
     def test_an_end_is_never_too_late(self):
         assert self.measurement([]).late_s == 15
