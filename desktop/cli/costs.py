@@ -35,9 +35,9 @@ def plain(costs: Costs) -> Plain:
     """The same for programs; reasons as code, sentence and advice."""
     return {
         "price": to_plain(costs.price),
-        "price_missing": _reason(costs.price_missing),
+        "price_missing": to_plain(costs.price_missing),
         "carbon": to_plain(costs.carbon),
-        "carbon_missing": _reason(costs.carbon_missing),
+        "carbon_missing": to_plain(costs.carbon_missing),
         "not_counted": NOT_COUNTED,
         "energy_from": to_plain(costs.meter),
     }
@@ -88,9 +88,3 @@ def _basis(carbon: Carbon) -> str:
 
 def _dash(missing: Reason | None) -> str:
     return f"{DASH} {missing.text()} {missing.advice()}".strip() if missing else DASH
-
-
-def _reason(reason: Reason | None) -> Plain:
-    if reason is None:
-        return None
-    return {"code": reason.code, "text": reason.text(), "advice": reason.advice()}

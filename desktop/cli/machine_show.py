@@ -32,7 +32,7 @@ def machine(facts: MachineFacts) -> None:
         ("Power is read from", figures.meter(facts.meter)),
         ("", facts.meter.detail),
         *_engine(facts),
-        *(("Given up on", told) for told in facts.given_up),
+        *(("Not told", reason.text()) for reason in facts.given_up),
     )
 
 

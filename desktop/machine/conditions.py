@@ -1,79 +1,79 @@
 """The state of the machine around a run."""
 
-import re
-import sys
+import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from desktop.machine import linux, parse_pmset, parse_profiler
-from desktop.machine import windows as on_windows
+from desktop.errors import Reason
 from desktop.machine.memory import memory_bytes
-from desktop.machine.tools import Tool
-from desktop.records.machine import Conditions, PowerSupply, Thermal
-from desktop.sources import mac, system, temperatures, windows
+from desktop.machine.state import NOTHING, StateSource, state_source
+from desktop.machine.tools import failures
+from desktop.records.machine import Conditions
+from desktop.sources import temperatures
 from desktop.sources.limits import Deadline, Pending
 
+log = logging.getLogger(__name__)
 LIMIT_S: Final = 2.0
 
 _CPU_CHIPS: Final = ("coretemp", "k10temp", "zenpower", "cpu_thermal", "cpu-thermal", "soc_thermal")
 _HOTTEST_BELIEVED_C: Final = 150.0
 _FULLEST_BELIEVED: Final = 200.0
-_TOOL_S: Final = 1.5
-"""Less than `LIMIT_S`: what a stuck tool leaves out must not cost the rest."""
-_POWER_PLANS: Final = {
-    "381b4222-f694-41f0-9685-ff5bb260df2e": "balanced",
-    "8c5e7fda-e8bf-4a96-9a85-a6e23a8c635c": "high performance",
-    "a1841308-3541-4fab-bc81-f71556f20b4a": "power saver",
-    "e9a42b02-d5df-448d-aa00-03f14749eb61": "ultimate performance",
-}
-"""Microsoft's own plans; any other may carry a name that its owner wrote, so it is `custom`."""
-
-
-class State(NamedTuple):
-    """What differs between the systems."""
-
-    power_supply: PowerSupply | None
-    battery_percent: float | None
-    governor: str | None
-    thermal: Thermal | None
-    display_attached: bool | None
-
-
-_NOTHING: Final = State(None, None, None, None, None)
 
 
 @dataclass(frozen=True, slots=True)
 class Readers:
-    """Where the state comes from; tests pass their own. Each may block or raise."""
+    """Where one look comes from; tests pass their own. Each may block or raise."""
 
-    state: Callable[[bool], State] = lambda virtual: read_state(virtual=virtual)
+    state: StateSource = field(default_factory=state_source)
     temperature_c: Callable[[], float | None] = lambda: hottest(temperatures.read_chips(_CPU_CHIPS))
     memory: Callable[[], tuple[int | None, int | None]] = memory_bytes
 
 
+class ConditionsSurvey(NamedTuple):
+    """The conditions, and why the sources that gave nothing were given up on."""
+
+    conditions: Conditions
+    failures: tuple[Reason, ...]
+
+
 def read_conditions(
+    other_load_percent: float | None = None, *, virtual: bool = False, limit_s: float = LIMIT_S
+) -> Conditions:
+    """The state now, within `limit_s` seconds. Never raises; what nobody told is None.
+
+    Args:
+        other_load_percent: from `LoadWindow.other_percent`, 0 to 100.
+        virtual: in a virtual machine the absence of a battery says nothing about the supply.
+        limit_s: what has not answered by then is given up on, and logged.
+    """
+    found = survey_conditions(other_load_percent, virtual=virtual, limit_s=limit_s)
+    for failure in found.failures:
+        log.warning("conditions: %s", failure.text())
+    return found.conditions
+
+
+def survey_conditions(
     other_load_percent: float | None = None,
     *,
     virtual: bool = False,
     limit_s: float = LIMIT_S,
     readers: Readers | None = None,
-) -> Conditions:
-    """The state now, within `limit_s`. Never raises; what the system does not tell is None.
+) -> ConditionsSurvey:
+    """As `read_conditions`, with the sources that failed or did not answer in time.
 
     Args:
-        other_load_percent: from `LoadWindow.other_percent`, 0 to 100.
-        virtual: in a virtual machine the absence of a battery says nothing about the supply.
-        limit_s: what has not answered by then is given up on.
+        other_load_percent: as there.
+        virtual: as there.
+        limit_s: as there.
         readers: of this system where None.
     """
     chosen, deadline = readers or Readers(), Deadline(limit_s)
-    told = Pending("state", lambda: chosen.state(virtual))
-    heat = Pending("temperature", chosen.temperature_c)
-    memory = Pending("memory", chosen.memory)
-    state = told.result(deadline.left_s()) or _NOTHING
-    return Conditions(
+    told = Pending("The power state", lambda: chosen.state.read(virtual))
+    heat = Pending("The temperature", chosen.temperature_c)
+    memory = Pending("The memory", chosen.memory)
+    state = told.result(deadline.left_s()) or NOTHING
+    conditions = Conditions(
         power_supply=state.power_supply,
         battery_percent=_at_most_full(state.battery_percent),
         governor=state.governor,
@@ -83,60 +83,7 @@ def read_conditions(
         thermal=state.thermal,
         display_attached=state.display_attached,
     )
-
-
-def read_state(platform: str = sys.platform, *, virtual: bool = False) -> State:
-    """As this system tells it."""
-    if platform == "win32":
-        return windows_state(
-            system.battery(),
-            windows.read_power_plan(_TOOL_S),
-            windows.read_monitors(),
-            virtual=virtual,
-        )
-    if platform == "darwin":
-        return mac_state(*_mac_texts())
-    return linux_state(virtual=virtual)
-
-
-def _mac_texts() -> tuple[str | None, str | None, str | None, str | None]:
-    batt = Tool("pmset", mac.read_battery, _TOOL_S)
-    therm = Tool("pmset", mac.read_thermal, _TOOL_S)
-    profile = Tool("system_profiler", mac.read_displays, _TOOL_S)
-    settings = Tool("pmset", mac.read_power_settings, _TOOL_S)
-    # all at once, so that together they take no longer than one
-    for tool in (batt, therm, profile, settings):
-        tool.start()
-    return batt.text(), therm.text(), profile.text(), settings.text()
-
-
-def linux_state(root: Path = linux.ROOT, *, virtual: bool = False) -> State:
-    """From `/sys`."""
-    supply, percent = linux.read_supply(root, virtual=virtual)
-    governor, thermal = linux.read_governor(root), linux.read_thermal(root)
-    return State(supply, percent, governor, thermal, linux.read_display(root))
-
-
-def windows_state(
-    battery: system.Battery | None, powercfg: str | None, monitors: int | None, *, virtual: bool
-) -> State:
-    """Windows tells nothing of heat that means the same on every machine."""
-    supply, percent = on_windows.supply(battery, virtual=virtual)
-    display = on_windows.display_attached(monitors)
-    return State(supply, percent, power_plan(powercfg or ""), None, display)
-
-
-def mac_state(
-    batt: str | None, therm: str | None, profile: str | None, settings: str | None = None
-) -> State:
-    """From `pmset` and System Information; macOS's power mode stands where others have a plan."""
-    return State(
-        parse_pmset.supply(batt or ""),
-        parse_pmset.battery_percent(batt or ""),
-        parse_pmset.power_mode(settings or ""),
-        parse_pmset.thermal(therm or ""),
-        parse_profiler.display_attached(profile or ""),
-    )
+    return ConditionsSurvey(conditions, failures((told, heat, memory), chosen.state.tools))
 
 
 def hottest(chips: Mapping[str, Sequence[int]]) -> float | None:
@@ -147,12 +94,6 @@ def hottest(chips: Mapping[str, Sequence[int]]) -> float | None:
     """
     values = [value / 1000 for chip in _CPU_CHIPS for value in chips.get(chip, ())]
     return max((v for v in values if 0 < v < _HOTTEST_BELIEVED_C), default=None)
-
-
-def power_plan(powercfg: str) -> str | None:
-    """`balanced` from powercfg's line with the plan's GUID; None when there is none in it."""
-    found = re.search(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", powercfg, re.IGNORECASE)
-    return _POWER_PLANS.get(found.group().lower(), "custom") if found else None
 
 
 def _at_most_full(percent: float | None) -> float | None:

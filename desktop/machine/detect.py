@@ -5,12 +5,13 @@ import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from desktop.errors import Reason
 from desktop.machine import linux, mac, windows
 from desktop.machine.memory import memory_bytes
 from desktop.machine.memory_rule import settled
 from desktop.machine.nvidia_list import NvidiaList
 from desktop.machine.parse_release import architecture, windows_version
-from desktop.machine.tools import STUCK, STUCK_WORDS, Tool
+from desktop.machine.tools import Tool, failures
 from desktop.records.machine import Accelerator, Cpu, Machine, MemoryModules
 from desktop.sources import nvml, release
 from desktop.sources.limits import Deadline, Pending
@@ -39,32 +40,32 @@ class Probes:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """A machine, and the sources that were given up on, each `name: why` in plain words."""
+    """A machine, and why the sources that gave nothing were given up on."""
 
     machine: Machine
-    failures: tuple[str, ...]
+    failures: tuple[Reason, ...]
 
 
 def detect(limit_s: float = LIMIT_S) -> Machine:
     """This machine, within `limit_s` seconds. Never raises; what nobody told is None."""
     found = survey(limit_s)
     for failure in found.failures:
-        log.warning("detection: %s", failure)
+        log.warning("detection: %s", failure.text())
     return found.machine
 
 
 def survey(limit_s: float = LIMIT_S, probes: Probes | None = None) -> Survey:
-    """As `detect`, with the names of the sources that failed or did not answer in time."""
+    """As `detect`, with the sources that failed or did not answer in time."""
     chosen = probes or system_probes()
     deadline = Deadline(limit_s)
-    version = Pending("version", chosen.version)
-    cpu = Pending("processor", chosen.cpu)
-    cards = Pending("cards", chosen.cards)
+    version = Pending("The system's version", chosen.version)
+    cpu = Pending("The processor", chosen.cpu)
+    cards = Pending("The list of cards", chosen.cards)
     nvidia = NvidiaList(chosen.nvml_cards)
-    virtual = Pending("virtual machine", chosen.virtual)
-    memory = Pending("memory", chosen.memory)
-    modules = Pending("memory modules", chosen.modules)
-    told = Pending("architecture", chosen.architecture)
+    virtual = Pending("The search for a virtual machine", chosen.virtual)
+    memory = Pending("The memory", chosen.memory)
+    modules = Pending("The list of memory modules", chosen.modules)
+    told = Pending("The architecture", chosen.architecture)
     pending = (version, cpu, cards, virtual, memory, modules, told)
     for probe in (*pending, nvidia.pending):
         probe.result(deadline.left_s())
@@ -80,19 +81,7 @@ def survey(limit_s: float = LIMIT_S, probes: Probes | None = None) -> Survey:
         virtual=virtual.result(0),
         modules=modules.result(0),
     )
-    return Survey(settled(machine), _failures(pending, chosen.tools) + untold)
-
-
-def _failures(pending: tuple[Pending[object], ...], tools: tuple[Tool, ...]) -> tuple[str, ...]:
-    """A probe that waits for a tool is not named beside it: the tool is what was given up on."""
-    broken = [f"{tool.name}: {tool.failure}" for tool in tools if tool.failure is not None]
-    stuck_tool = any(tool.failure == STUCK_WORDS for tool in tools)
-    for probe in pending:
-        if probe.failure == STUCK and not stuck_tool:
-            broken.append(f"{probe.name}: {STUCK_WORDS}")
-        elif probe.failure not in {None, STUCK}:
-            broken.append(f"{probe.name}: could not be read ({probe.failure})")
-    return tuple(broken)
+    return Survey(settled(machine), failures(pending, chosen.tools) + untold)
 
 
 def system_probes(platform: str = sys.platform) -> Probes:

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Iterable
 from typing import Final
 
+from desktop.errors import Reason
 from desktop.machine.system_list import joined, of_nvidias_driver
-from desktop.machine.tools import STUCK, STUCK_WORDS
+from desktop.machine.tools import unanswered
 from desktop.records.machine import Accelerator
 from desktop.sources.limits import Pending
 from desktop.sources.nvml import NvmlCard
 
 NAME: Final = "NVML (NVIDIA's driver)"
-_BY_TABLES: Final = "the others are named by the system's tables"
 
 
 class NvidiaList:
@@ -27,8 +27,8 @@ class NvidiaList:
 
     def joined(
         self, others: tuple[Accelerator, ...]
-    ) -> tuple[tuple[Accelerator, ...], tuple[str, ...]]:
-        """The system's list with what has been told so far, and in plain words what was not.
+    ) -> tuple[tuple[Accelerator, ...], tuple[Reason, ...]]:
+        """The system's list with what has been told so far, and what was not.
 
         Args:
             others: what the system lists, NVIDIA's among them.
@@ -41,21 +41,17 @@ class NvidiaList:
 
     def _untold(
         self, why: str | None, found: tuple[NvmlCard, ...], others: tuple[Accelerator, ...]
-    ) -> tuple[str, ...]:
+    ) -> tuple[Reason, ...]:
         run = len(of_nvidias_driver(others))
         if why is None:
-            silent = run > 0 and not found
-            words = f"{NAME}: told nothing of {_count(run)}; the system's tables name what is there"
-            return (words,) if silent else ()
-        words = STUCK_WORDS if why == STUCK else f"could not be read ({why})"
-        if found and run > len(found):
-            words += f"; it had told {len(found)} of {_count(run)}; {_BY_TABLES}"
-        return (f"{NAME}: {words}",)
+            silent = Reason("source_silent", {"name": NAME, "count": run})
+            return (silent,) if run > 0 and not found else ()
+        broken = unanswered(NAME, why)
+        if not found or run <= len(found):
+            return (broken,)
+        told = len(found)
+        return broken, Reason("source_in_part", {"name": NAME, "told": told, "count": run})
 
     def _gather(self) -> None:
         for card in self._read():
             self._found.append(card)
-
-
-def _count(cards: int) -> str:
-    return f"{cards} card{'' if cards == 1 else 's'} that it runs"

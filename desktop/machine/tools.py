@@ -1,21 +1,33 @@
 """Tools of the system that several probes want the words of: each is started once."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
 
+from desktop.errors import Reason
 from desktop.sources.commands import Failure, ToolFailure
 from desktop.sources.limits import Deadline, Pending
 
-_WORDS: Final = {
-    Failure.MISSING: "is not on this system",
-    Failure.REFUSED: "could not be started",
-    Failure.STUCK: "did not answer in time and was given up on",
-    Failure.FAILED: "ended with an error",
+_CODES: Final = {
+    Failure.MISSING: "source_missing",
+    Failure.REFUSED: "source_refused",
+    Failure.STUCK: "source_stuck",
+    Failure.FAILED: "source_failed",
 }
-STUCK_WORDS: Final = _WORDS[Failure.STUCK]
 STUCK: Final = "stuck"
 """`Pending.failure`'s word."""
+
+
+def unanswered(name: str, failure: str) -> Reason:
+    """Why a call under way gave nothing.
+
+    Args:
+        name: of the source.
+        failure: `Pending.failure`'s word: `stuck`, or an error's name.
+    """
+    if failure == STUCK:
+        return Reason("source_stuck", {"name": name})
+    return Reason("source_unreadable", {"name": name, "detail": failure})
 
 
 class Tool:
@@ -48,13 +60,28 @@ class Tool:
         return told if isinstance(told, str) else None
 
     @property
-    def failure(self) -> str | None:
-        """In plain words why it gave nothing; None when it did, or nobody asked."""
+    def failure(self) -> Reason | None:
+        """Why it gave nothing; None when it did, or nobody asked."""
         if self._started is None:
             return None
         pending, _ = self._started
         told = pending.result(0)
         if pending.failure is not None:
-            stuck = pending.failure == STUCK
-            return STUCK_WORDS if stuck else f"could not be read ({pending.failure})"
-        return _WORDS[told.why] if isinstance(told, ToolFailure) else None
+            return unanswered(self.name, pending.failure)
+        if not isinstance(told, ToolFailure):
+            return None
+        return Reason(_CODES[told.why], {"name": self.name})
+
+
+def failures(pending: Iterable[Pending[object]], tools: Iterable[Tool]) -> tuple[Reason, ...]:
+    """What gave nothing, and why: tools first.
+
+    A probe that waits for a tool is not named beside it: the tool is what was given up on.
+    """
+    broken = [tool.failure for tool in tools if tool.failure is not None]
+    stuck_tool = any(reason.code == _CODES[Failure.STUCK] for reason in broken)
+    for probe in pending:
+        failure = probe.failure
+        if failure is not None and not (failure == STUCK and stuck_tool):
+            broken.append(unanswered(probe.name, failure))
+    return tuple(broken)

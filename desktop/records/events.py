@@ -116,8 +116,8 @@ class MachineKnown:
     """The engine and its own device list; None when it could not be loaded."""
     conditions: Conditions | None = None
     """Power supply, plan, heat, display: as they are now."""
-    given_up: tuple[str, ...] = ()
-    """Sources that failed or did not answer in time, in English words."""
+    given_up: tuple[Reason, ...] = ()
+    """The sources that failed or did not answer in time."""
     engine_awaited: bool = False
     """The engine is still being asked: its list follows."""
 

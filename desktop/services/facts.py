@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from desktop.bench.process import WorkerProcess
 from desktop.bench.protocol import Job
-from desktop.errors import BenchError, GramError
-from desktop.machine.conditions import read_conditions
+from desktop.errors import BenchError, GramError, Reason
+from desktop.machine.conditions import survey_conditions
 from desktop.machine.detect import survey
 from desktop.machine.merge import with_engine
 from desktop.paths import Paths
@@ -37,8 +37,8 @@ class MachineFacts:
     engine: Devices | None
     conditions: Conditions
     answers: MemoryAnswers
-    given_up: tuple[str, ...]
-    """Sources that failed or did not answer in time, in English words."""
+    given_up: tuple[Reason, ...]
+    """The sources that failed or did not answer in time."""
 
 
 def machine_facts(
@@ -52,16 +52,17 @@ def machine_facts(
             long.
     """
     found = survey()
-    conditions = read_conditions(virtual=found.machine.virtual is not None)
-    early = _Found(found.machine, None, conditions, found.failures)
+    state = survey_conditions(virtual=found.machine.virtual is not None)
+    # a tool that both asked is named once
+    given_up = (*found.failures, *(r for r in state.failures if r not in found.failures))
+    early = _Found(found.machine, None, state.conditions, given_up)
     if so_far is not None:
         so_far(_facts(early))
     try:
         engine = engine_devices(paths)
     except BenchError as e:
         log.warning("the engine tells nothing: %s", e)
-        given_up = (*found.failures, f"the engine: {e.reason.text()}")
-        return _facts(early._replace(given_up=given_up))
+        return _facts(early._replace(given_up=(*given_up, Reason("engine_silent"), e.reason)))
     machine = with_engine(found.machine, engine.devices)
     return _facts(early._replace(machine=machine, engine=engine))
 
@@ -72,7 +73,7 @@ class _Found(NamedTuple):
     machine: Machine
     engine: Devices | None
     conditions: Conditions
-    given_up: tuple[str, ...]
+    given_up: tuple[Reason, ...]
 
 
 def _facts(found: _Found) -> MachineFacts:

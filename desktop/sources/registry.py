@@ -12,6 +12,7 @@ _CLASSES: Final = r"SYSTEM\CurrentControlSet\Control\Class"
 _DEVICES: Final = r"SYSTEM\CurrentControlSet\Enum"
 _CPU: Final = r"HARDWARE\DESCRIPTION\System\CentralProcessor\0"
 _BIOS: Final = r"HARDWARE\DESCRIPTION\System\BIOS"
+_POWER: Final = r"SYSTEM\CurrentControlSet\Control\Power\User\PowerSchemes"
 _BUSES: Final = ("PCI", "ACPI")
 """ACPI: the graphics unit of Qualcomm's chips."""
 _SIZES_END: Final = 0xFFF00000
@@ -74,6 +75,20 @@ class RegistryAdapter:
     Microsoft, "Registering hardware information".
     """
     driver_version: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PowerModes:
+    """The power modes laid over the plan, as GUIDs; None where this Windows has none."""
+
+    on_mains: str | None = None
+    on_battery: str | None = None
+
+
+def read_power_modes(registry: Registry) -> PowerModes:
+    """What the slider of `Power mode` in Windows' settings stands at (since Windows 10 1709)."""
+    names = ("ActiveOverlayAcPowerScheme", "ActiveOverlayDcPowerScheme")
+    return PowerModes(*(_text(registry.value(_POWER, name)) for name in names))
 
 
 def read_cpu_name(registry: Registry) -> str | None:

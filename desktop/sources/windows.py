@@ -5,7 +5,7 @@ import sys
 from types import MappingProxyType
 from typing import Final
 
-from desktop.sources.commands import LIMIT_S, ToolFailure, run_tool, text_or_none
+from desktop.sources.commands import LIMIT_S, ToolFailure, run_tool
 from desktop.sources.registry import DISPLAY_CLASS
 
 CIM_PROPERTIES: Final = MappingProxyType(
@@ -73,9 +73,9 @@ def read_cim(limit_s: float = LIMIT_S) -> str | ToolFailure:
     return run_tool(command, limit_s)
 
 
-def read_power_plan(limit_s: float = LIMIT_S) -> str | None:
+def read_power_plan(limit_s: float = LIMIT_S) -> str | ToolFailure:
     """`powercfg`'s line on the active plan; its name may be the owner's own words."""
-    return text_or_none(run_tool(["powercfg.exe", "/getactivescheme"], limit_s))
+    return run_tool(["powercfg.exe", "/getactivescheme"], limit_s)
 
 
 def read_features() -> tuple[str, ...]:

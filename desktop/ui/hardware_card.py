@@ -50,8 +50,7 @@ class HardwareCard(Card):
         )
         for label, value in zip(self._labels, values, strict=True):
             self.facts.show_value(label, value)
-        words = self.tr("Given up on: {names}")
-        self.given_up.setText(words.format(names="; ".join(event.given_up)))
+        self.given_up.setText("\n".join(map(messages.given_up, event.given_up)))
         self.given_up.setVisible(bool(event.given_up))
 
     def _cores(self, cpu: Cpu) -> str | None:

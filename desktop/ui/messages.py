@@ -67,10 +67,34 @@ _SCOPES: Final[Mapping[Scope, str]] = {
     Scope.SYSTEM: QT_TRANSLATE_NOOP("Words", "the whole machine"),
 }
 
+_READ: Final = frozenset(
+    {
+        QT_TRANSLATE_NOOP("Words", "The system's version"),
+        QT_TRANSLATE_NOOP("Words", "The processor"),
+        QT_TRANSLATE_NOOP("Words", "The list of cards"),
+        QT_TRANSLATE_NOOP("Words", "The search for a virtual machine"),
+        QT_TRANSLATE_NOOP("Words", "The memory"),
+        QT_TRANSLATE_NOOP("Words", "The list of memory modules"),
+        QT_TRANSLATE_NOOP("Words", "The architecture"),
+        QT_TRANSLATE_NOOP("Words", "The power state"),
+        QT_TRANSLATE_NOOP("Words", "The temperature"),
+    }
+)
+"""What detection's sources read, as they call it; all other names are those of programs."""
+
 
 def sentence(reason: Reason) -> str:
     """What happened."""
     return _fill(_translated(REASONS, CATALOGUE[reason.code].text), reason.params)
+
+
+def given_up(reason: Reason) -> str:
+    """Why a source of detection gave nothing; what it reads is named in the window's language."""
+    name = reason.params.get("name")
+    if name not in _READ:
+        return sentence(reason)
+    named = {**reason.params, "name": _translated(_WORDS, str(name))}
+    return sentence(Reason(reason.code, named))
 
 
 def advice(reason: Reason) -> str:

@@ -10,18 +10,19 @@ from pathlib import Path
 from typing import Any
 
 from desktop.machine import linux, mac, windows
-from desktop.machine.conditions import State, linux_state, mac_state, windows_state
 from desktop.machine.cores import usable_of
 from desktop.machine.detect import Probes, Survey, mac_probes, survey, windows_probes
 from desktop.machine.merge import with_engine
 from desktop.machine.parse_release import linux_version, windows_version
 from desktop.machine.parse_windows import instances
+from desktop.machine.state import State, linux_state, mac_state, windows_state
 from desktop.machine.tools import Tool
 from desktop.records.machine import Device, DeviceKind, Machine
 from desktop.sources import cgroups, release
 from desktop.sources.commands import Failure, ToolFailure
 from desktop.sources.mac import SYSCTLS
 from desktop.sources.nvml import NvmlCard
+from desktop.sources.registry import read_power_modes
 from desktop.sources.system import Battery
 from desktop.sources.windows import CIM_PROPERTIES
 
@@ -187,8 +188,9 @@ def _windows(raw: dict[str, Any], _: Path) -> tuple[Probes, Any]:
     common = _common(raw)
     counts = common.pop("counts")
     cim = raw.get("cim")
+    keys = PlantedRegistry(raw.get("registry") or {})
     told = windows.WindowsSources(
-        PlantedRegistry(raw.get("registry") or {}),
+        keys,
         _tool("PowerShell", asked_of_cim(cim)),
         counts,
         lambda: counts()[1],
@@ -198,7 +200,11 @@ def _windows(raw: dict[str, Any], _: Path) -> tuple[Probes, Any]:
     version = tuple(raw["windows_version"])
     probes = replace(windows_probes(told), version=lambda: windows_version(version), **common)
     return probes, lambda virtual: windows_state(
-        _battery(cim), raw.get("powercfg"), _monitors(cim), virtual=virtual
+        _battery(cim),
+        raw.get("powercfg"),
+        _monitors(cim),
+        read_power_modes(keys),
+        virtual=virtual,
     )
 
 

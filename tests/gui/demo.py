@@ -86,6 +86,7 @@ ENGINE = Devices(
         Device("CPU", "Intel Xeon", DeviceKind.CPU, "CPU"),
     ),
 )
+STUCK = Reason("source_stuck", {"name": "NVML (NVIDIA's driver)"})
 CONDITIONS = Conditions(PowerSupply.MAINS, None, None, None, 3.0, 6_000_000_000)
 
 
@@ -217,7 +218,7 @@ def laptop() -> MachineKnown:
         PowerSupply.BATTERY, 83.0, "powersave", 54.0, None, None, Thermal.NOMINAL, True
     )
     kind = "NVIDIA GeForce RTX 4060 Laptop GPU"
-    return MachineKnown(machine, kind, SENSOR, ENGINE, state, ("NVML: stuck",))
+    return MachineKnown(machine, kind, SENSOR, ENGINE, state, (STUCK,))
 
 
 def part_rates() -> tuple[PartRate, ...]:

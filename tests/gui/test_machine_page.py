@@ -42,7 +42,9 @@ def test_hardware_is_told_in_words(page, services):
     assert value("Power supply") == "battery, battery at 83 %"
     assert value("Heat") == "not slowed by heat, processor at 54 °C"
     assert value("Display") == "attached"
-    assert page.hardware.given_up.text() == "Given up on: NVML: stuck"
+    assert page.hardware.given_up.text() == (
+        "NVML (NVIDIA's driver) did not answer in time and was given up on."
+    )
     assert page.hardware.given_up.isVisible()
 
 

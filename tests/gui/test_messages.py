@@ -7,6 +7,10 @@ import pytest
 from PySide6.QtCore import QTranslator
 
 from desktop.errors import CATALOGUE, Reason
+from desktop.machine import nvidia_list
+from desktop.machine.conditions import Readers, survey_conditions
+from desktop.machine.detect import Probes, survey
+from desktop.machine.state import StateSource
 from desktop.records.energy import MeterFacts, MeterKind, Scope, Source
 from desktop.records.events import Phase
 from desktop.records.run import Note
@@ -43,9 +47,16 @@ SHOWING = {
 }
 
 
+GERMAN = {
+    "The keychain is locked.": "Der Schlüsselbund ist gesperrt.",
+    "{name} did not answer in time and was given up on.": "{name} gab keine Antwort.",
+    "The list of memory modules": "Die Liste der Speicherriegel",
+}
+
+
 class German(QTranslator):
     def translate(self, context, text, disambiguation=None, n=-1):
-        return "Der Schlüsselbund ist gesperrt." if text == "The keychain is locked." else ""
+        return GERMAN.get(text, "")
 
     def isEmpty(self):  # noqa: N802 - Qt's name
         return False
@@ -72,13 +83,38 @@ def test_the_windows_advice_names_no_terminal_option(qapp):
         assert "--" not in messages.advice(Reason(code, {"detail": "x"}))
 
 
-def test_reasons_are_translated(qapp):
+@pytest.fixture
+def german(qapp):
     translator = German()
     qapp.installTranslator(translator)
-    try:
-        assert messages.sentence(Reason("keychain_locked")) == "Der Schlüsselbund ist gesperrt."
-    finally:
-        qapp.removeTranslator(translator)
+    yield
+    qapp.removeTranslator(translator)
+
+
+def test_reasons_are_translated(german):
+    assert messages.sentence(Reason("keychain_locked")) == "Der Schlüsselbund ist gesperrt."
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("The list of memory modules", "Die Liste der Speicherriegel gab keine Antwort."),
+        ("PowerShell", "PowerShell gab keine Antwort."),
+    ],
+)
+def test_what_was_given_up_on_is_translated_and_programs_keep_their_names(german, name, said):
+    assert messages.given_up(Reason("source_stuck", {"name": name})) == said
+
+
+def test_all_that_detection_reads_can_be_named_in_every_language(qapp):
+    def broken(*_):
+        raise OSError
+
+    probes = Probes("Linux", *[broken] * 5, (), broken, broken, broken)
+    readers = Readers(StateSource(broken), broken, broken)
+    failures = survey(30, probes).failures + survey_conditions(limit_s=30, readers=readers).failures
+    names = {str(reason.params["name"]) for reason in failures}
+    assert names == messages._READ | {nvidia_list.NAME}
 
 
 def test_every_note_phase_and_meter_has_words(qapp):

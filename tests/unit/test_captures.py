@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from desktop.errors import Reason
 from desktop.machine.merge import with_engine
 from desktop.records.machine import Device, DeviceKind
 from desktop.rules.kind import kind_label
@@ -108,7 +109,7 @@ def test_captures_name_the_pages_of_their_fields_and_a_third_is_blind():
 
 def test_a_tool_that_hung_is_named(tmp_path):
     found = whole.find(whole.load("windows-rtx-a2000-two-backends"), tmp_path)
-    assert found.survey.failures == ("PowerShell: did not answer in time and was given up on",)
+    assert found.survey.failures == (Reason("source_stuck", {"name": "PowerShell"}),)
 
 
 # --- the public cases of section A, by number; the figures are the reports'

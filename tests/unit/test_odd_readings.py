@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from desktop.errors import Reason
 from desktop.machine import (
     conditions,
     engine_only,
@@ -29,9 +30,10 @@ from desktop.machine import (
     parse_supply,
     parse_windows,
 )
-from desktop.machine.conditions import Readers, State, read_conditions
+from desktop.machine.conditions import Readers, survey_conditions
 from desktop.machine.detect import Probes, survey
 from desktop.machine.memory import memory_bytes
+from desktop.machine.state import State, StateSource
 from desktop.power import parse_battery, parse_powermetrics
 from desktop.power.counter import Change, Counter, CounterMeter
 from desktop.power.hwmon_meter import hwmon_sensor
@@ -103,9 +105,10 @@ def test_a_control_group_with_a_nul_in_its_path_has_no_limit(tmp_path):
 
 def test_a_state_that_never_answers_leaves_the_rest():
     never = threading.Event()
-    readers = Readers(lambda _: never.wait(), lambda: 40.0, lambda: (8, 4))
-    now = read_conditions(3.0, limit_s=0.2, readers=readers)
+    readers = Readers(StateSource(lambda _: never.wait()), lambda: 40.0, lambda: (8, 4))
+    now, failures = survey_conditions(3.0, limit_s=0.2, readers=readers)
     never.set()
+    assert failures == (Reason("source_stuck", {"name": "The power state"}),)
     assert now.power_supply is None
     assert now.display_attached is None
     assert now.other_load_percent == 3.0
@@ -114,7 +117,10 @@ def test_a_state_that_never_answers_leaves_the_rest():
 
 def test_a_state_that_answers_is_told_and_one_that_raises_is_not():
     state = State(PowerSupply.MAINS, 50.0, "performance", None, True)
-    now = read_conditions(readers=Readers(lambda _: state, lambda: 1 / 0, lambda: (8, 4)))
+    readers = Readers(StateSource(lambda _: state), lambda: 1 / 0, lambda: (8, 4))
+    now, failures = survey_conditions(readers=readers)
+    broken = {"name": "The temperature", "detail": "ZeroDivisionError"}
+    assert failures == (Reason("source_unreadable", broken),)
     assert (now.power_supply, now.battery_percent) == (PowerSupply.MAINS, 50.0)
     assert (now.temperature_c, now.memory_available_bytes) == (None, 4)
 
@@ -122,8 +128,8 @@ def test_a_state_that_answers_is_told_and_one_that_raises_is_not():
 @pytest.mark.parametrize(("told", "known"), [(103.0, 100.0), (-1.0, None), (1e17, None)])
 def test_a_charge_is_believed_a_little_above_full(told, known):
     state = State(None, told, None, None, None)
-    now = read_conditions(readers=Readers(lambda _: state, lambda: None, lambda: (8, 4)))
-    assert now.battery_percent == known
+    readers = Readers(StateSource(lambda _: state), lambda: None, lambda: (8, 4))
+    assert survey_conditions(readers=readers).conditions.battery_percent == known
 
 
 # --- detection
