@@ -119,6 +119,12 @@ class Configuration:
     """Whether it computes bf16 in hardware; without, bf16 is not offered."""
     count: int = 1
     source: str = ""
+    gpu_cores: int | None = None
+    """Apple only."""
+    shared_memory: bool = False
+    """Its memory is the system's: of chips, and of machines without a card."""
+    aliases: tuple[str, ...] = ()
+    """Other whole names that it is found by: `NVIDIA GeForce RTX 3090`, where no other has it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """A model's architecture: what decides its size, its cache and what a token reads.
 
-The same facts come from the catalogue (`resources/catalogue/models.jsonl`) or from a build's header.
+The same facts come from the catalogue (`resources/catalogue/models.jsonl`) or a build's header.
 """
 
 from dataclasses import dataclass

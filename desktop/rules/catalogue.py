@@ -15,7 +15,16 @@ from typing import Any, Final
 from desktop.errors import GramError
 from desktop.rules.device_names import makers, memory_gib_in, words_of
 
-__all__ = ["GIB", "RESOURCE", "CatalogueDevice", "find_device", "read_catalogue", "words_of"]
+__all__ = [
+    "GIB",
+    "RESOURCE",
+    "CatalogueDevice",
+    "figure",
+    "find_device",
+    "read_catalogue",
+    "row_sources",
+    "words_of",
+]
 
 RESOURCE: Final = "catalogue/devices.csv"
 GIB: Final = 2**30
@@ -137,24 +146,30 @@ def _sources(found: Sequence[CatalogueDevice]) -> str:
 
 def _device(row: Mapping[str, str]) -> CatalogueDevice:
     names = (row["name"], *filter(None, row["also"].split("|")))
-    bandwidth, tera = _figure(row, "bandwidth_gb_s"), _figure(row, "fp16_tflops")
-    year, cores = _figure(row, "year"), _figure(row, "gpu_cores")
+    bandwidth, tera = figure(row, "bandwidth_gb_s"), figure(row, "fp16_tflops")
+    year, cores = figure(row, "year"), figure(row, "gpu_cores")
     return CatalogueDevice(
         name=row["name"],
         vendor=row["vendor"],
-        memory_gib=_figure(row, "memory_gib"),
+        memory_gib=figure(row, "memory_gib"),
         bandwidth_bytes_s=bandwidth * 1e9 if bandwidth else None,
         fp16_flops=tera * 1e12 if tera else None,
-        power_w=_figure(row, "power_w"),
-        price_usd=_figure(row, "price_usd"),
+        power_w=figure(row, "power_w"),
+        price_usd=figure(row, "price_usd"),
         year=int(year) if year else None,
-        source=_row_sources(row),
+        source=row_sources(row),
         gpu_cores=int(cores) if cores else None,
         words=tuple(words_of(name) for name in names),
     )
 
 
-def _figure(row: Mapping[str, str], column: str) -> float | None:
+def figure(row: Mapping[str, str], column: str) -> float | None:
+    """The positive number of a column; None where the cell is empty.
+
+    Raises:
+        ValueError: it is not one.
+        KeyError: there is no such column.
+    """
     text = row[column].strip()
     if not text:
         return None
@@ -164,7 +179,7 @@ def _figure(row: Mapping[str, str], column: str) -> float | None:
     return value
 
 
-def _row_sources(row: Mapping[str, str]) -> str:
+def row_sources(row: Mapping[str, str]) -> str:
     """The row's sources, each once.
 
     Raises:

@@ -1,0 +1,117 @@
+"""The catalogue's models, quantizations and configurations: read whole, found by exact keys.
+
+A key is an id or another whole name, in letters of either case. A part of a name finds nothing: a
+wrong device or model is worse than none (public case A08). Near keys are suggested, never taken.
+"""
+
+import csv
+import difflib
+import io
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, Protocol, TypeVar
+
+from desktop.errors import GramError
+from desktop.estimate.device_row import configurations_of_row, with_unique_aliases
+from desktop.estimate.model_row import model_of_row
+from desktop.estimate.quant_row import quant_of_row
+from desktop.records.estimate import Configuration
+from desktop.records.model import Model, Quant
+from desktop.rules.catalogue import RESOURCE
+
+MODELS: Final = "catalogue/models.jsonl"
+QUANTS: Final = "catalogue/quants.csv"
+DEVICES: Final = RESOURCE
+MAX_SUGGESTIONS: Final = 5
+_MAX_KEY: Final = 200
+"""Characters of a key that are looked at."""
+
+
+class Keyed(Protocol):
+    """What is found by its id."""
+
+    @property
+    def id(self) -> str:
+        """The key."""
+
+
+_K = TypeVar("_K", bound=Keyed)
+_R = TypeVar("_R")
+
+
+def read_models(text: str) -> tuple[Model, ...]:
+    """The models of a table as `resources/catalogue/models.jsonl`, in its order.
+
+    Raises:
+        GramError: `resource_damaged`, naming the line, when a figure is missing or absurd, or an id
+            stands twice.
+    """
+    return _read(MODELS, text.splitlines(), lambda line: (model_of_row(line),), first_line=1)
+
+
+def read_quants(text: str) -> tuple[Quant, ...]:
+    """The quantizations of a table as `resources/catalogue/quants.csv`, in its order.
+
+    Raises:
+        GramError: `resource_damaged`, as `read_models`.
+    """
+    rows = csv.DictReader(io.StringIO(text))
+    return _read(QUANTS, rows, lambda row: (quant_of_row(row),), first_line=2)
+
+
+def read_configurations(text: str) -> tuple[Configuration, ...]:
+    """What the devices of `resources/catalogue/devices.csv` are sold as, in its order.
+
+    A chip that shares the system's memory is one configuration for each size that it is sold with.
+
+    Raises:
+        GramError: `resource_damaged`, as `read_models`.
+    """
+    rows = csv.DictReader(io.StringIO(text))
+    return with_unique_aliases(_read(DEVICES, rows, configurations_of_row, first_line=2))
+
+
+def find(key: str, entries: Iterable[_K]) -> _K | None:
+    """The entry of that id or other whole name; None when no entry, or more than one, has it."""
+    wanted, entries = _plain(key), tuple(entries)
+    by_id = [e for e in entries if wanted == _plain(e.id)]
+    found = by_id or [e for e in entries if wanted in map(_plain, _names(e))]
+    return found[0] if len(found) == 1 else None
+
+
+def suggestions(key: str, entries: Iterable[Keyed]) -> tuple[str, ...]:
+    """Ids whose spelling, or whose name's, is near to `key`, best first: for people to choose."""
+    ids = {_plain(name): e.id for e in entries for name in (*_names(e), e.id)}
+    near = difflib.get_close_matches(_plain(key), ids, n=4 * MAX_SUGGESTIONS, cutoff=0.5)
+    return tuple(dict.fromkeys(ids[name] for name in near))[:MAX_SUGGESTIONS]
+
+
+def _names(entry: Keyed) -> tuple[str, ...]:
+    """Its other whole names; a quantization has a label instead."""
+    if isinstance(entry, Quant):
+        return (entry.label,)
+    return (getattr(entry, "name", entry.id), *getattr(entry, "aliases", ()))
+
+
+def _plain(name: str) -> str:
+    return " ".join(name[:_MAX_KEY].casefold().split())
+
+
+def _read(
+    resource: str, rows: Iterable[_R], read: Callable[[_R], Iterable[_K]], *, first_line: int
+) -> tuple[_K, ...]:
+    found: list[_K] = []
+    for number, row in enumerate(rows, first_line):
+        try:
+            found += read(row)
+        except (KeyError, ValueError, TypeError, AttributeError) as e:
+            detail = f"line {number}: {e}"
+            raise GramError("resource_damaged", name=resource, detail=detail) from e
+    _refuse_doubles(resource, found)
+    return tuple(found)
+
+
+def _refuse_doubles(resource: str, found: Sequence[Keyed]) -> None:
+    twice = [key for key, count in Counter(e.id for e in found).items() if count > 1]
+    if twice:
+        raise GramError("resource_damaged", name=resource, detail=f"{twice[0]} stands twice")
