@@ -59,6 +59,11 @@ TYPES: Final[Mapping[int, GgmlType]] = MappingProxyType(
     }
 )
 
+BLOCKS: Final[Mapping[str, GgmlType]] = MappingProxyType(
+    {kind.name: kind for kind in TYPES.values()}
+)
+"""The types by name."""
+
 FILE_TYPES: Final[Mapping[int, str]] = MappingProxyType(
     {
         0: "F32",
@@ -111,8 +116,5 @@ def size_bytes(type_name: str, elements: int) -> int:
     Raises:
         KeyError: ggml has no such type.
     """
-    kind = _BY_NAME[type_name]
+    kind = BLOCKS[type_name]
     return elements // kind.block_elements * kind.block_bytes
-
-
-_BY_NAME: Final = {kind.name: kind for kind in TYPES.values()}
