@@ -33,6 +33,10 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
             "It is downloaded (98 MB) when it is first measured; without a connection a synthetic "
             "one is made.",
         ),
+        "reference_no_room": Sentence(
+            "Not here, and it cannot be kept: Gram may not write in its data folder.",
+            "Check the folder's permissions, or choose another with GRAM_HOME.",
+        ),
         "file_not_found": Sentence("There is no file {name}.", "Check the path."),
         "build_unreadable": Sentence(
             "The file {name} cannot be read: {detail}.",
@@ -195,6 +199,10 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
             "{name} is not a signed statement: {detail}.",
             "Give a file that Gram wrote (`gram results --export`).",
         ),
+        "is_folder": Sentence(
+            "{name} is a folder, not a signed statement.",
+            "Name a file in it, or the id of a result kept here (`gram results`).",
+        ),
         "ledger_write": Sentence(
             "The result could not be kept: {detail}.",
             "Free some disk space or check the folder's permissions, then measure again.",
@@ -329,6 +337,25 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
             "The engine told nothing of its devices, for the reason that follows.",
             "`gram doctor` says what is missing.",
         ),
+        # how modelled watts are made
+        "modelled_logical": Sentence(
+            "Modelled, not measured: {idle_w} W + CPU load × ({full_w} W - {idle_w} W), which is "  # noqa: RUF001
+            "{idle_core_w} W idle and {full_core_w} W at full load for each of {cores} logical "
+            "cores. Row '{row}': {source}."
+        ),
+        "modelled_physical": Sentence(
+            "Modelled, not measured: {idle_w} W + CPU load × ({full_w} W - {idle_w} W), which is "  # noqa: RUF001
+            "{idle_core_w} W idle and {full_core_w} W at full load for each of {cores} physical "
+            "cores. Row '{row}': {source}."
+        ),
+        "modelled_guest": Sentence(
+            "This is a virtual machine, modelled from the {cores} cores that it has: the host "
+            "around it and its other guests are not counted."
+        ),
+        "modelled_card": Sentence(
+            "{name}: {idle_w} W + its load × ({limit_w} W - {idle_w} W), the limit by the "  # noqa: RUF001
+            "catalogue, idle {idle_share} of it. Row '{row}': {source}."
+        ),
         # doors
         "no_display": Sentence(
             "There is no screen for a window here ({detail}).",
@@ -337,6 +364,11 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
         "output_full": Sentence(
             "The output could not be written: its disk is full.",
             "A finished result is kept all the same: `gram results` shows it.",
+        ),
+        "no_log": Sentence(
+            "No log is kept: its file cannot be written ({detail}).",
+            "Check the permissions of the folder that `gram doctor` names, or choose another with "
+            "GRAM_HOME.",
         ),
         "output_failed": Sentence(
             "Reading or writing failed: {detail}.",

@@ -56,9 +56,10 @@ class ModelledMeter:
     def facts(self) -> MeterFacts:
         """Says that it is modelled, by which formula, and why no sensor was used."""
         name = NAME_WITH_CARDS if self.cards else NAME
-        formulas = [self.model.formula(), *(card.model.formula() for card in self.cards)]
-        detail = f"Modelled, not measured: {' '.join(formulas)} {self.note}".strip()
-        return MeterFacts(name, Source.MODELLED, MeterKind.AVERAGE, self.model.scope, detail)
+        formulas = (*self.model.formulas(), *(card.model.formula() for card in self.cards))
+        detail = " ".join([*(formula.text() for formula in formulas), self.note]).strip()
+        kind, scope = MeterKind.AVERAGE, self.model.scope
+        return MeterFacts(name, Source.MODELLED, kind, scope, detail, formulas)
 
     def read(self) -> Reading | None:
         """Joules so far; None while the system's CPU times have not moved on."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from desktop import resources
+from desktop.errors import Reason
 from desktop.power.used import UsedCard
 from desktop.records.energy import Scope
 from desktop.records.machine import Machine
@@ -34,17 +35,33 @@ class PowerModel:
     full_w: float
     scope: Scope
     source: str
+    cores: int
+    """That the row's figures of one core were multiplied by."""
+    logical: bool = False
+    """Whether `cores` are logical ones."""
+    guest: bool = False
+    """A virtual machine: the cores are its own, not its host's."""
 
     def watts_w(self, load: float) -> float:
         """Modelled watts at a `load` of 0 to 1."""
         return self.idle_w + load * (self.full_w - self.idle_w)
 
-    def formula(self) -> str:
-        """The formula with its constants, in words for people."""
-        return (
-            f"{self.idle_w:.1f} W + CPU load × "  # noqa: RUF001
-            f"({self.full_w:.1f} W - {self.idle_w:.1f} W). Row '{self.row}': {self.source}."
+    def formulas(self) -> tuple[Reason, ...]:
+        """The formula with its constants, and what it leaves out of a virtual machine's host."""
+        made = Reason(
+            "modelled_logical" if self.logical else "modelled_physical",
+            {
+                "idle_w": f"{self.idle_w:.1f}",
+                "full_w": f"{self.full_w:.1f}",
+                "idle_core_w": f"{self.idle_w / self.cores:.3g}",
+                "full_core_w": f"{self.full_w / self.cores:.3g}",
+                "cores": self.cores,
+                "row": self.row,
+                "source": self.source,
+            },
         )
+        guest = (Reason("modelled_guest", {"cores": self.cores}),) if self.guest else ()
+        return made, *guest
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +72,24 @@ class CardModel:
     idle_w: float
     limit_w: float
     source: str
+    """Of the share that is drawn while idle; the limit is the catalogue's."""
 
     def watts_w(self, load: float) -> float:
         """Modelled watts at a `load` of 0 to 1."""
         return self.idle_w + load * (self.limit_w - self.idle_w)
 
-    def formula(self) -> str:
-        """The formula with its constants, in words for people."""
-        return (
-            f"{self.name}: {self.idle_w:.1f} W + its load × "  # noqa: RUF001
-            f"({self.limit_w:.1f} W - {self.idle_w:.1f} W); {self.source}."
+    def formula(self) -> Reason:
+        """The formula with its constants."""
+        return Reason(
+            "modelled_card",
+            {
+                "name": self.name,
+                "idle_w": f"{self.idle_w:.1f}",
+                "limit_w": f"{self.limit_w:.1f}",
+                "idle_share": f"{self.idle_w / self.limit_w:.3g}",
+                "row": _CARD_ROW,
+                "source": self.source,
+            },
         )
 
 
@@ -75,8 +100,8 @@ def model_for(machine: Machine, *, has_battery: bool) -> PowerModel | str:
         return NO_ROW
     table = _table()[row]
     cpu = machine.cpu
-    cores = cpu.logical_cores if table["per"] == "logical" else cpu.physical_cores
-    cores = cores or cpu.logical_cores
+    logical = table["per"] == "logical" or not cpu.physical_cores
+    cores = cpu.logical_cores if logical else cpu.physical_cores
     if not cores:
         return NO_CORES
     return PowerModel(
@@ -85,7 +110,16 @@ def model_for(machine: Machine, *, has_battery: bool) -> PowerModel | str:
         full_w=float(str(table["full_w_per_core"])) * cores,
         scope=Scope(str(table["scope"])),
         source=str(table["source"]),
+        cores=cores,
+        logical=logical,
+        guest=_is_guest(machine.virtual),
     )
+
+
+def _is_guest(virtual: str | None) -> bool:
+    """A container alone is none: it sees the cores, and the load, of the whole machine under it."""
+    layers = virtual.split(", ") if virtual else []
+    return any(not layer.endswith("container") for layer in layers)
 
 
 def row_name(machine: Machine, *, has_battery: bool) -> str | None:
@@ -119,8 +153,7 @@ def card_model(card: UsedCard, catalogue: Sequence[CatalogueDevice]) -> CardMode
         return None
     row = _table()[_CARD_ROW]
     idle_w = found.power_w * float(str(row["idle_share"]))
-    source = f"limit by the catalogue, idle by the row '{_CARD_ROW}': {row['source']}"
-    return CardModel(card.name, idle_w, found.power_w, source)
+    return CardModel(card.name, idle_w, found.power_w, str(row["source"]))
 
 
 def _table() -> dict[str, dict[str, object]]:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from desktop.errors import Reason
+
 
 class Source(StrEnum):
     """Where a watt comes from. The two are never mixed up."""
@@ -37,6 +39,9 @@ class MeterFacts:
     scope: Scope
     detail: str = ""
     """How a modelled value is made, or why a better meter was not used; English."""
+    formulas: tuple[Reason, ...] = ()
+    """How modelled watts are made, with the table's numbers: the machine's, then each card's. Never
+    signed; none of a sensor."""
 
 
 @dataclass(frozen=True, slots=True)

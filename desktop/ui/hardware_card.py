@@ -29,9 +29,11 @@ class HardwareCard(Card):
         )
         self.facts = Facts(*self._labels)
         self.body.addWidget(self.facts)
+        self.modelled = Muted()
         self.given_up = Muted()
-        self.given_up.hide()
-        self.body.addWidget(self.given_up)
+        for words in (self.modelled, self.given_up):
+            words.hide()
+            self.body.addWidget(words)
 
     def show_machine(self, event: MachineKnown) -> None:
         """Show what detection found."""
@@ -50,6 +52,8 @@ class HardwareCard(Card):
         )
         for label, value in zip(self._labels, values, strict=True):
             self.facts.show_value(label, value)
+        self.modelled.setText("\n".join(messages.formulas(event.meter)))
+        self.modelled.setVisible(bool(event.meter.formulas))
         self.given_up.setText("\n".join(map(messages.given_up, event.given_up)))
         self.given_up.setVisible(bool(event.given_up))
 

@@ -39,6 +39,7 @@ class ResultCard(Card):
         self._price, self._carbon = self.tr("Price"), self.tr("Carbon")
         self.facts = Facts(*self._labels, self._price, self._carbon)
         self.notes = Muted()
+        self.modelled = Muted()
         self._lay_out()
         self.hide()
 
@@ -87,10 +88,12 @@ class ResultCard(Card):
 
     def _show_energy(self, event: RunFinished) -> None:
         found = words.energy_per_token(event.run)
+        self.modelled.setVisible(found is not None and bool(found[1].meter.formulas))
         if found is None:
             self.energy.show_value(None, self.tr("no meter"))
         else:
             per_token_j, energy = found
+            self.modelled.setText("\n".join(messages.formulas(energy.meter)))
             self.energy.show_value(fmt.number(per_token_j), words.energy_source(energy))
 
     def _copy_id(self) -> None:
@@ -104,6 +107,7 @@ class ResultCard(Card):
         self.body.addLayout(figures)
         self.body.addWidget(self.facts)
         self.body.addWidget(self.notes)
+        self.body.addWidget(self.modelled)
         explained = self.tr(
             "Speeds are medians of the repetitions; ± is half the width of the "
             "median's 95 % interval."

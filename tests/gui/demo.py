@@ -58,7 +58,22 @@ from desktop.ui.bridge import Bridge
 
 KEY_ID = "5f" * 29 + "acbe75"
 STATEMENT_ID = "9c41" * 16
-METER = MeterFacts("CPU load", Source.MODELLED, MeterKind.INSTANTANEOUS, Scope.PACKAGE)
+FORMULA = Reason(
+    "modelled_logical",
+    {
+        "idle_w": "3.0",
+        "full_w": "14.0",
+        "idle_core_w": "0.74",
+        "full_core_w": "3.5",
+        "cores": 4,
+        "row": "server",
+        "source": "Cloud Carbon Footprint",
+    },
+)
+GUEST = Reason("modelled_guest", {"cores": 4})
+METER = MeterFacts(
+    "CPU load", Source.MODELLED, MeterKind.AVERAGE, Scope.SYSTEM, "", (FORMULA, GUEST)
+)
 SENSOR = MeterFacts("NVML", Source.SENSOR, MeterKind.COUNTER, Scope.BOARD)
 BUILD = Build(
     name="SmolLM2-135M-Instruct.Q4_1",

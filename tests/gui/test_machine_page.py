@@ -55,6 +55,21 @@ def test_what_is_not_known_is_a_dash_and_nothing_is_given_up_on(page, services):
     assert not page.hardware.given_up.isVisible()
 
 
+def test_modelled_watts_are_shown_with_their_formula_and_what_they_cover(page, services):
+    services.post(demo.machine_known())
+    assert page.hardware.facts.value("Power is read from") == (
+        "modelled (CPU load), the whole machine"
+    )
+    said = page.hardware.modelled.text()
+    assert page.hardware.modelled.isVisible()
+    # the terminal's words
+    assert said == f"{demo.FORMULA.text()}\n{demo.GUEST.text()}"
+    assert "14.0 W" in said
+    assert "the host around it and its other guests are not counted" in said
+    services.post(demo.laptop())
+    assert not page.hardware.modelled.isVisible()
+
+
 def test_on_the_card_and_with_offload_are_two_answers(page, services):
     services.post(demo.laptop())
     # the integrated card beside the discrete one does not count, and shares what is counted already

@@ -43,7 +43,7 @@ def test_shows_the_machine(window, services):
     assert card.facts.value("Processor").startswith("Intel")
     assert card.facts.value("Cores") == "2, 4 threads"
     assert card.facts.value("Engine") == "llama.cpp b5123, Vulkan (software), CPU"
-    assert card.facts.value("Power") == "modelled (CPU load), the processor only"
+    assert card.facts.value("Power") == "modelled (CPU load), the whole machine"
 
 
 def test_the_button_measures_the_reference_build(qtbot, window, services):
@@ -106,6 +106,8 @@ def test_result_is_shown_signed(window, services):
     assert plain(result.energy.text()).startswith("Energy: 0.712 J/token, modelled (CPU load)")
     assert plain(result.facts.value("Peak")) == "generation 49.9 tok/s, prompt 319 tok/s"
     assert "Energy is modelled" in result.notes.text()
+    assert result.modelled.isVisible()
+    assert result.modelled.text() == f"{demo.FORMULA.text()}\n{demo.GUEST.text()}"
     assert window.content.measure.run.button.text() == "Measure this machine"
     assert services.asked[-1] == "results"
 

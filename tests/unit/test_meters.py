@@ -5,6 +5,7 @@ import plistlib
 import struct
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -1007,7 +1008,7 @@ def test_emi_without_a_processors_counter_says_so():
 
 # --- the models
 
-MODEL = PowerModel("desktop", 10.0, 110.0, Scope.PACKAGE, "a page")
+MODEL = PowerModel("desktop", 10.0, 110.0, Scope.PACKAGE, "a page", cores=4)
 CARD = CardModel("RTX", 20.0, 220.0, "a list")
 
 
@@ -1032,15 +1033,58 @@ def test_a_modelled_cards_watts_are_added_by_its_mean_load():
     assert told == [0, pytest.approx(130), None, pytest.approx(130 + 2 * 230)]
     assert meter.dropped == 1
     assert meter.facts.name == "CPU and card load"
-    assert "RTX: 20.0 W + its load" in meter.facts.detail
+    formula = meter.facts.formulas[-1].text()
+    assert formula == (
+        "RTX: 20.0 W + its load \N{MULTIPLICATION SIGN} (220.0 W - 20.0 W), the limit by the "
+        "catalogue, idle 0.0909 of it. Row 'card': a list."
+    )
+    assert formula in meter.facts.detail
 
 
 def test_modelled_is_labelled_and_says_how():
     facts = ModelledMeter(MODEL, lambda: None, "Because.").facts
     assert facts.source is Source.MODELLED
     assert facts.name == "CPU load"
-    assert "Modelled, not measured: 10.0 W + CPU load" in facts.detail
-    assert facts.detail.endswith("a page. Because.")
+    (formula,) = facts.formulas
+    assert formula.text() == (
+        "Modelled, not measured: 10.0 W + CPU load \N{MULTIPLICATION SIGN} (110.0 W - 10.0 W), which "
+        "is 2.5 W idle and 27.5 W at full load for each of 4 physical cores. Row 'desktop': a page."
+    )
+    assert facts.detail == f"{formula.text()} Because."
+
+
+GUEST = Machine("Linux", "1", "x86_64", Cpu("AMD EPYC", 2, 4), None)
+
+
+@pytest.mark.parametrize(
+    ("virtual", "is_guest"),
+    [
+        (None, False),
+        # a container sees the cores and the load of the whole machine
+        ("Docker container", False),
+        ("container", False),
+        ("KVM", True),
+        ("WSL2", True),
+        ("KVM, Docker container", True),
+    ],
+)
+def test_a_guests_model_says_that_its_host_is_not_counted(virtual, is_guest):
+    model = model_for(replace(GUEST, virtual=virtual), has_battery=False)
+    made, *more = model.formulas()
+    assert made.params["cores"] == 4
+    assert "for each of 4 logical cores" in made.text()
+    assert (made.params["idle_core_w"], made.params["full_core_w"]) == ("0.74", "3.5")
+    said = (
+        "This is a virtual machine, modelled from the 4 cores that it has: the host around it and "
+        "its other guests are not counted."
+    )
+    assert [reason.text() for reason in more] == is_guest * [said]
+
+
+def test_a_desktop_whose_physical_cores_are_not_told_is_modelled_by_its_logical_ones():
+    machine = replace(GUEST, cpu=Cpu("AMD Ryzen 7 9700X", None, 16))
+    (made,) = model_for(machine, has_battery=False).formulas()
+    assert (made.code, made.params["cores"]) == ("modelled_logical", 16)
 
 
 def test_modelled_without_news_is_dropped():

@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from desktop import resources
-from desktop.errors import StatementError
+from desktop.errors import Reason, StatementError
 from desktop.identity.envelope import from_json, seal, to_json, verify
 from desktop.identity.signer import Signer
 from desktop.records.build import Build
@@ -51,7 +51,12 @@ REPETITIONS = (
 
 def meter(**changes):
     facts = MeterFacts(
-        "CPU load", Source.MODELLED, MeterKind.INSTANTANEOUS, Scope.PACKAGE, "detail"
+        "CPU load",
+        Source.MODELLED,
+        MeterKind.INSTANTANEOUS,
+        Scope.PACKAGE,
+        "detail",
+        (Reason("modelled_guest", {"cores": 4}),),
     )
     return replace(facts, **changes)
 
@@ -134,7 +139,9 @@ def test_read_back_it_is_the_run_without_what_is_never_signed(run):
         engine=replace(run.engine, devices=(replace(device, memory_free_bytes=None),)),
         repetitions=moved,
         rates=(rate_of("pp512", moved), rate_of("tg128", moved)),
-        energy=tuple((t, replace(e, meter=replace(e.meter, detail=""))) for t, e in run.energy),
+        energy=tuple(
+            (t, replace(e, meter=replace(e.meter, detail="", formulas=()))) for t, e in run.energy
+        ),
     )
     again = run_from_body(body(run))
     assert again == expected
