@@ -79,6 +79,9 @@ class Efficiency:
     compute_share: Interval | None = None
     """Of the dense fp16 rate, in prompt processing; None: not known."""
     source: str = ""
+    regime_bytes: Interval | None = None
+    """Active bytes of weights that the shares were stated for; beyond, they are extrapolated and
+    the estimate says so. None: any."""
 
 
 @dataclass(frozen=True, slots=True)
