@@ -40,6 +40,9 @@ def with_unique_aliases(found: Sequence[Configuration]) -> tuple[Configuration, 
 def _configuration(row: Mapping[str, str], size_gib: float, *, shared: bool) -> Configuration:
     bandwidth, tera = figure(row, "bandwidth_gb_s"), figure(row, "fp16_tflops")
     year, cores = figure(row, "year"), figure(row, "gpu_cores")
+    shader_tera = figure(row, "fp32_tflops")
+    if shader_tera and not row["fp32_source"].strip():
+        raise ValueError(f"{row['id']}: fp32_tflops has no source")
     return Configuration(
         id=row["id"].replace("{gb}", f"{size_gib:g}"),
         name=row["title"].replace("{gb}", f"{size_gib:g}"),
@@ -55,6 +58,7 @@ def _configuration(row: Mapping[str, str], size_gib: float, *, shared: bool) -> 
         bf16={"yes": True, "no": False}[row["bf16"]],
         source="; ".join(dict.fromkeys((*row_sources(row).split("; "), row["usable_source"]))),
         gpu_cores=int(cores) if cores else None,
+        shader_flops=shader_tera * 1e12 if shader_tera else None,
         shared_memory=shared,
         aliases=tuple(filter(None, (row["name"], *row["also"].split("|")))),
     )

@@ -70,15 +70,25 @@ class MemoryNeed:
 class Efficiency:
     """What a back end reaches on a class of devices: data with a source, not code.
 
-    A token takes active bytes ÷ (share x bandwidth) + layers x layer_s + token_s.
+    A token takes active bytes ÷ (share x bandwidth) + cache bytes ÷ (cache share x bandwidth)
+    + weights x weight_flop ÷ shaders' rate + layers x layer_s + token_s.
     """
 
     bandwidth_share: Interval
     layer_s: Interval
     token_s: Interval
     compute_share: Interval | None = None
-    """Of the dense fp16 rate, in prompt processing; None: not known."""
+    """Of the shaders' rate (`Configuration.shader_flops`), in prompt processing: above 1 where
+    matrix units compute. None: not known."""
     source: str = ""
+    cache_share: Interval | None = None
+    """Of the bandwidth, while the cache is read. None: as `bandwidth_share`."""
+    weight_flop: Interval | None = None
+    """Operations of the shaders for each weight of a token: unpacking and products that are not
+    hidden behind reading. None: all are."""
+    flop_per_byte: float | None = None
+    """The shaders' rate ÷ the bandwidth of a usual device of the class, where its own rate is not
+    known."""
     regime_bytes: Interval | None = None
     """Active bytes of weights that the shares were stated for; beyond, they are extrapolated and
     the estimate says so. None: any."""
@@ -124,6 +134,8 @@ class Configuration:
     source: str = ""
     gpu_cores: int | None = None
     """Apple only."""
+    shader_flops: float | None = None
+    """Published fp32 rate of the shaders, without matrix units."""
     shared_memory: bool = False
     """Its memory is the system's: of chips, and of machines without a card."""
     aliases: tuple[str, ...] = ()
