@@ -222,6 +222,10 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
         "no_such_result": Sentence(
             "No result here has an id that starts with {id}.", "Run `gram results` to see them."
         ),
+        "mixture_unclear": Sentence(
+            "The file does not tell how many of its experts a token uses.",
+            "Choose another build of this model; this file's header is wrong.",
+        ),
         "bad_number": Sentence(
             "{name} must be between {low} and {high}; {found} is not.",
             "Give a number in that range.",

@@ -1,6 +1,57 @@
-"""Bytes of a model's weights in a quantization: what memory holds, what a token reads."""
+"""Bytes of a model's weights in a quantization: what memory holds, what a token reads.
 
+By the best basis there is: the file itself, the model's tensors under llama.cpp's rule of which
+gets which type, or parameters x bits per weight.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import accumulate
+from typing import Final, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from desktop.errors import GramError
+from desktop.records.build import Header
 from desktop.records.model import Model, Quant, SizeBasis, WeightPart, Weights, WeightUse
+from desktop.rules.ggml_types import BLOCKS, size_bytes
+from desktop.rules.quant_mix import FILE_TYPES_COVERED, Place, places_of, type_at
+from desktop.rules.quant_table import NEED_MATRIX
+from desktop.rules.tensor_shapes import Tensor, plan_of
+from desktop.rules.weight_parts import Reading, charge_of, parts_of_header, reading_of_model
+
+Bytes: TypeAlias = npt.NDArray[np.int64]
+
+_MODELS_KEPT: Final = 512
+_WEIGHTS_KEPT: Final = 4096
+_BITS_A_BYTE: Final = 8
+
+
+class _Pile(NamedTuple):
+    """Tensors of one use and one place among the quantizer's rules, in a layer."""
+
+    use: WeightUse
+    place: Place
+    elements: int
+    active_elements: int
+
+
+class _Piles(NamedTuple):
+    """Equal piles of some layers; of none: outside the layers."""
+
+    layers: tuple[int | None, ...]
+    piles: tuple[_Pile, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SizeTable:
+    """Bytes of each model (rows) in each quantization (columns)."""
+
+    capacity: Bytes
+    active: Bytes
 
 
 def bits_weights(model: Model, quant: Quant) -> Weights:
@@ -14,19 +65,211 @@ def bits_weights(model: Model, quant: Quant) -> Weights:
     return Weights(quant.id, SizeBasis.BITS, (part,))
 
 
-def weights_of(model: Model, quant: Quant) -> Weights:
-    """The weights of `model` in `quant`, by the best basis there is.
+def weights_of(
+    model: Model, quant: Quant, *, header: Header | None = None, file_bytes: int | None = None
+) -> Weights:
+    """The weights of `model` in `quant`: from the file's header where there is one.
 
-    By bits per weight the embedding of an untied model is held and not read: a token looks up one
-    row of it.
+    With `file_bytes` alone the parts are those of the rule, in proportion; the header of the file
+    (some megabytes) is counted with them.
+
+    Raises:
+        GramError: `mixture_unclear` when a header does not tell how many experts are used,
+            `bad_number` for a file of no bytes.
     """
-    lookup = 0 if model.tied else model.vocabulary * model.hidden
+    if header is not None:
+        return replace(from_header(header), quant=quant.id)
+    weights = _by_rule(model, quant)
+    return weights if file_bytes is None else _scaled(weights, file_bytes)
+
+
+def from_header(header: Header) -> Weights:
+    """The weights of the file with that header; `quant` is empty.
+
+    Raises:
+        GramError: `mixture_unclear` when it does not tell how many experts are used.
+    """
+    parts = parts_of_header(header)
+    if parts is None:
+        raise GramError("mixture_unclear")
+    return Weights("", SizeBasis.EXACT, parts)
+
+
+def size_table(models: Sequence[Model], quants: Sequence[Quant]) -> SizeTable:
+    """Capacity and active bytes of all of them, by `weights_of` without a file."""
+    capacity = np.zeros((len(models), len(quants)), np.int64)
+    active = np.zeros_like(capacity)
+    for row, model in enumerate(models):
+        for column, quant in enumerate(quants):
+            capacity[row, column], active[row, column] = totals(model, quant)
+    return SizeTable(capacity, active)
+
+
+def totals(model: Model, quant: Quant) -> tuple[int, int]:
+    """Capacity and active bytes of `weights_of(model, quant)`, without its parts: fast."""
+    summary = _summary(model)
+    file_type = quant.file_type
+    if summary is None:
+        weights = _by_rule(model, quant)
+        return weights.capacity_bytes, weights.active_bytes
+    if file_type is None or file_type not in FILE_TYPES_COVERED:
+        held = sum(elements for _, elements, _ in summary)
+        read = sum(active for _, _, active in summary)
+        return _bits(held, quant), _bits(read, quant)
+    matrix = file_type in NEED_MATRIX
+    held = read = 0
+    for place, elements, active_elements in summary:
+        kind = BLOCKS[type_at(place, file_type, matrix)]
+        held += elements // kind.block_elements * kind.block_bytes
+        read += active_elements // kind.block_elements * kind.block_bytes
+    return held, read
+
+
+@lru_cache(_WEIGHTS_KEPT)
+def _by_rule(model: Model, quant: Quant) -> Weights:
+    piles = _piles(model)
+    if piles is None:
+        return _by_bits_alone(model, quant)
+    if quant.file_type is None or quant.file_type not in FILE_TYPES_COVERED:
+        return _by_bits(quant, piles)
+    return Weights(quant.id, SizeBasis.TENSORS, tuple(_typed(piles, quant.file_type)))
+
+
+def _typed(all_piles: tuple[_Piles, ...], file_type: str) -> Iterator[WeightPart]:
+    matrix = file_type in NEED_MATRIX
+    for layers, piles in all_piles:
+        held: Counter[tuple[WeightUse, str]] = Counter()
+        read = held.copy()
+        for use, place, elements, active_elements in piles:
+            kind = type_at(place, file_type, matrix)
+            held[use, kind] += size_bytes(kind, elements)
+            read[use, kind] += size_bytes(kind, active_elements)
+        for (use, kind), size in held.items():
+            active = read[use, kind]
+            yield from (WeightPart(use, layer, kind, size, active) for layer in layers)
+
+
+@lru_cache(_MODELS_KEPT)
+def _piles(model: Model) -> tuple[_Piles, ...] | None:
+    plan, places = plan_of(model), places_of(model)
+    if plan is None or places is None:
+        return None
+    alike: dict[tuple[int, tuple[Place, ...]], list[int | None]] = {}
+    for i, key in enumerate(zip(plan.layers, places.layers, strict=True)):
+        alike.setdefault(key, []).append(i)
+    reading = reading_of_model(model)
+    outside = _Piles((None,), _piled(plan.outside, places.outside, reading))
+    inside = (
+        _Piles(tuple(layers), _piled(_named(plan.kinds[number], layers[0]), found, reading))
+        for (number, found), layers in alike.items()
+    )
+    return (outside, *inside)
+
+
+def _named(kind: tuple[Tensor, ...], layer: int | None) -> tuple[Tensor, ...]:
+    return tuple((f"blk.{layer}.{name}", shape) for name, shape in kind)
+
+
+def _piled(
+    tensors: tuple[Tensor, ...], places: tuple[Place, ...], reading: Reading
+) -> tuple[_Pile, ...]:
+    held: Counter[tuple[WeightUse, Place]] = Counter()
+    read = held.copy()
+    for (name, shape), place in zip(tensors, places, strict=True):
+        charge = charge_of(name, shape, reading)
+        if charge is not None:
+            held[charge.use, place] += charge.elements
+            read[charge.use, place] += charge.active_elements
+    return tuple(_Pile(*key, elements, read[key]) for key, elements in held.items())
+
+
+@lru_cache(_MODELS_KEPT)
+def _summary(model: Model) -> tuple[tuple[Place, int, int], ...] | None:
+    """Elements, and those that a token reads, by place: all that the totals need."""
+    all_piles = _piles(model)
+    if all_piles is None:
+        return None
+    held: Counter[Place] = Counter()
+    read: Counter[Place] = Counter()
+    for layers, piles in all_piles:
+        for _, place, elements, active_elements in piles:
+            held[place] += elements * len(layers)
+            read[place] += active_elements * len(layers)
+    return tuple((place, elements, read[place]) for place, elements in held.items())
+
+
+def _by_bits(quant: Quant, all_piles: tuple[_Piles, ...]) -> Weights:
+    """The model's parts, each at the same bits per weight; the sums are rounded, not the parts."""
+    held, read = _Rounded(quant), _Rounded(quant)
+    parts = []
+    for layers, piles in all_piles:
+        elements: Counter[WeightUse] = Counter()
+        active: Counter[WeightUse] = Counter()
+        for pile in piles:
+            elements[pile.use] += pile.elements
+            active[pile.use] += pile.active_elements
+        for use, count in elements.items():
+            for layer in layers:
+                sizes = held.next(count), read.next(active[use])
+                parts.append(WeightPart(use, layer, quant.label, *sizes))
+    return Weights(quant.id, SizeBasis.BITS, tuple(parts))
+
+
+@dataclass(slots=True)
+class _Rounded:
+    """Turns elements into whole bytes so that they add up to what all elements take."""
+
+    quant: Quant
+    elements: int = 0
+
+    def next(self, elements: int) -> int:
+        before = _bits(self.elements, self.quant)
+        self.elements += elements
+        return _bits(self.elements, self.quant) - before
+
+
+def _by_bits_alone(model: Model, quant: Quant) -> Weights:
+    """Without tensors: the embedding, the output, and the rest evenly over the layers.
+
+    The lookup of an untied embedding is held and not read.
+    """
     active = model.parameters if model.active_parameters is None else model.active_parameters
-    embedding = WeightPart(WeightUse.EMBEDDING, None, quant.label, _bits(lookup, quant), 0)
-    held = _bits(model.parameters, quant) - embedding.bytes
-    rest = WeightPart(WeightUse.OTHER, None, quant.label, held, _bits(active - lookup, quant))
-    return Weights(quant.id, SizeBasis.BITS, (embedding, rest) if lookup else (rest,))
+    matrix = min(model.vocabulary * model.hidden, active // (1 if model.tied else 2))
+    ends = matrix if model.tied else 2 * matrix
+    output = _bits(matrix, quant)
+    held = _even(_bits(model.parameters - ends, quant), model.layers)
+    read = _even(_bits(active - ends, quant), model.layers)
+    lookup = WeightPart(WeightUse.EMBEDDING, None, quant.label, output, 0)
+    parts = (
+        *(() if model.tied else (lookup,)),
+        WeightPart(WeightUse.OUTPUT, None, quant.label, output, output),
+        *(
+            WeightPart(WeightUse.OTHER, i, quant.label, *sizes)
+            for i, sizes in enumerate(zip(held, read, strict=True))
+        ),
+    )
+    return Weights(quant.id, SizeBasis.BITS, parts)
+
+
+def _even(total: int, count: int) -> list[int]:
+    """`total` in `count` whole parts that differ by one at most."""
+    return [(i + 1) * total // count - i * total // count for i in range(count)]
+
+
+def _scaled(weights: Weights, file_bytes: int) -> Weights:
+    """The parts in proportion, so that all of them are as large as the file."""
+    if file_bytes <= 0:
+        raise GramError("bad_number", name="file size", low=1, high="∞", found=file_bytes)
+    whole = weights.capacity_bytes
+    ends = [end * file_bytes // whole for end in accumulate(p.bytes for p in weights.parts)]
+    sizes = [end - start for start, end in zip([0, *ends], ends, strict=False)]
+    parts = tuple(
+        replace(part, bytes=size, active_bytes=part.active_bytes * size // part.bytes)
+        for part, size in zip(weights.parts, sizes, strict=True)
+        if part.bytes
+    )
+    return Weights(weights.quant, SizeBasis.EXACT, parts)
 
 
 def _bits(parameters: int, quant: Quant) -> int:
-    return round(parameters * quant.bits_per_weight / 8)
+    return round(parameters * quant.bits_per_weight / _BITS_A_BYTE)

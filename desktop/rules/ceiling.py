@@ -9,31 +9,21 @@ from typing import Final
 
 from desktop.errors import GramError
 from desktop.records.build import Header
+from desktop.rules.weight_parts import parts_of_header
 
 CACHE_FACTOR: Final = 4
 """Below this many last-level caches, part of the weights may be read from the cache."""
-_OUTPUT: Final = "output.weight"
-_EMBEDDING: Final = "token_embd.weight"
-_LOOKUPS: Final = frozenset(
-    {"position_embd.weight", "token_types.weight", "per_layer_token_embd.weight"}
-)
-"""Tables of which a token reads one row."""
 
 
 def active_bytes(header: Header) -> int | None:
-    """Bytes of weights that are read for each generated token; None unless the model is dense.
+    """Bytes of weights that are read for each generated token, as the tensors tell.
 
-    All tensors but the embedding lookup. Where the embedding is also the output (no
-    `output.weight`), it is read as a whole and counts. Mixtures of experts read a part of their
-    weights that the tensors do not tell.
+    All but the lookup tables; of a mixture the used share of the experts; where the embedding is
+    also the output (no `output.weight`), it is read as a whole and counts. None for a mixture that
+    does not say how many of its experts are used, and where nothing is read.
     """
-    if header.integer("expert_count"):
-        return None
-    lookups = set(_LOOKUPS)
-    if any(t.name == _OUTPUT for t in header.tensors):
-        lookups.add(_EMBEDDING)
-    total = sum(t.size_bytes for t in header.tensors if t.name not in lookups)
-    return total or None
+    parts = parts_of_header(header)
+    return sum(part.active_bytes for part in parts) or None if parts else None
 
 
 def ceiling_tok_s(bandwidth_bytes_s: float, bytes_per_token: int) -> float:

@@ -6,15 +6,16 @@ made with an importance matrix, or with types of the maker's own choice, no rule
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
 from functools import cache, lru_cache
+from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
 from desktop.records.model import Attention, LayerGroup, Model
 from desktop.rules.ggml_types import BLOCKS
 from desktop.rules.quant_table import ALWAYS_F32, FALLBACKS, MIXES, NEED_MATRIX, WHOLE
-from desktop.rules.tensor_shapes import Tensor, layers_of, tensors_of
+from desktop.rules.tensor_shapes import Tensor, layers_of, plan_of
 
 _MODELS_KEPT: Final = 512
 _BLOCK_SIZES: Final = (256, 32)
@@ -58,8 +59,19 @@ class Place(NamedTuple):
     conditions: frozenset[str]
 
 
+class Places(NamedTuple):
+    """Where each tensor of a `Plan` stands."""
+
+    outside: tuple[Place, ...]
+    layers: tuple[tuple[Place, ...], ...]
+    """Of each layer; equal ones are one object."""
+
+
 Rule: TypeAlias = tuple[frozenset[str], frozenset[str], str]
 """Conditions that must hold, those that must not, and the type."""
+
+_COUNTED: Final = frozenset({Role.VALUE, Role.DOWN, Role.GATE, Role.UP})
+"""Roles whose type depends on the layer."""
 
 FILE_TYPES_COVERED: Final = frozenset(
     line.split()[0] for line in MIXES.splitlines() if line[:1].strip()
@@ -76,7 +88,8 @@ def types_of(model: Model, file_type: str, *, matrix: bool | None = None) -> tup
         return None
     if matrix is None:
         matrix = file_type in NEED_MATRIX
-    return tuple(type_at(place, file_type, matrix) for place in places)
+    all_places = chain(places.outside, *places.layers)
+    return tuple(type_at(place, file_type, matrix) for place in all_places)
 
 
 @cache
@@ -97,31 +110,53 @@ def type_at(place: Place, file_type: str, matrix: bool) -> str:  # noqa: FBT001 
 
 
 @lru_cache(_MODELS_KEPT)
-def places_of(model: Model) -> tuple[Place, ...] | None:
-    """Where each of `tensors_of(model)` stands; None where the model is not covered."""
-    tensors, layers = tensors_of(model), layers_of(model)
-    if tensors is None or not layers:
+def places_of(model: Model) -> Places | None:
+    """Where each tensor of `plan_of(model)` stands; None where the model is not covered."""
+    plan, layers = plan_of(model), layers_of(model)
+    if plan is None or not layers:
         return None
-    return tuple(_places(model, tensors, layers))
-
-
-def _places(
-    model: Model, tensors: tuple[Tensor, ...], layers: tuple[LayerGroup, ...]
-) -> Iterator[Place]:
     facts = _facts(model, layers)
-    roles = [_role(model, name, len(shape)) for name, shape in tensors]
-    values, counts = roles.count(Role.VALUE), Counter[Role]()
-    for (name, shape), role in zip(tensors, roles, strict=True):
-        conditions = facts
-        if role is Role.VALUE:
-            conditions |= _value_standing(counts[role], values)
-        elif role in {Role.DOWN, Role.GATE, Role.UP}:
-            layer = int(name.split(".")[1]) if model.is_mixture else counts[role]
-            conditions |= _standing(layer, counts[role], len(layers))
-        if len(shape) > 2:  # noqa: PLR2004 - a matrix for each expert or head
-            conditions |= {"stacked"}
-        counts[role] += 1
-        yield Place(role, _row_blocks(shape[0]), conditions)
+    outside = tuple(_place(model, tensor, facts) for tensor in plan.outside)
+    kinds = [tuple(_place(model, tensor, facts) for tensor in kind) for kind in plan.kinds]
+    values = sum(_count(kinds[number], Role.VALUE) for number in plan.layers)
+    seen: dict[tuple[Place, ...], tuple[Place, ...]] = {}
+    found, counts = [], Counter[Role]()
+    for i, number in enumerate(plan.layers):
+        standing = _Standing(i if model.is_mixture else None, len(layers) + model.predict_layers)
+        places = tuple(_standing_place(p, counts, values, standing) for p in kinds[number])
+        found.append(seen.setdefault(places, places))
+    return Places(outside, tuple(found))
+
+
+def _count(places: tuple[Place, ...], role: Role) -> int:
+    return sum(place.role is role for place in places)
+
+
+def _place(model: Model, tensor: Tensor, facts: frozenset[str]) -> Place:
+    name, shape = tensor
+    stacked = len(shape) > 2  # noqa: PLR2004 - a matrix for each expert or head
+    conditions = facts | {"stacked"} if stacked else facts
+    return Place(_role(model, name, len(shape)), _row_blocks(shape[0]), conditions)
+
+
+class _Standing(NamedTuple):
+    layer: int | None
+    """Where layers are told by their names; None where tensors are counted."""
+    layers: int
+
+
+def _standing_place(place: Place, counts: Counter[Role], values: int, standing: _Standing) -> Place:
+    """The place with the conditions of its layer; counts it."""
+    role = place.role
+    if role not in _COUNTED:
+        return place
+    counted = counts[role]
+    counts[role] += 1
+    if role is Role.VALUE:
+        return place._replace(conditions=place.conditions | _value_standing(counted, values))
+    layer = counted if standing.layer is None else standing.layer
+    told = _standing(layer, counted, standing.layers)
+    return place._replace(conditions=place.conditions | told)
 
 
 def _facts(model: Model, layers: tuple[LayerGroup, ...]) -> frozenset[str]:
@@ -153,7 +188,7 @@ def _queries_per_key(model: Model, layers: tuple[LayerGroup, ...]) -> int:
 def _role(model: Model, name: str, dimensions: int) -> Role:
     if dimensions < 2:  # noqa: PLR2004 - a vector
         return Role.F32
-    role = _named_role(name.split(".", 2)[-1] if name.startswith("blk.") else name)
+    role = _named_role(name)
     if role is Role.LOOKUP and model.tied:
         return Role.HEAD
     if model.native_precision == "mxfp4" and name.endswith("_exps.weight"):

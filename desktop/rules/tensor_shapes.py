@@ -1,6 +1,7 @@
 """The names and shapes of a model's tensors, from its published facts, as in a GGUF file."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, TypeAlias
 
@@ -15,7 +16,18 @@ Measures: TypeAlias = Mapping[str, int | None]
 _MODELS_KEPT: Final = 512
 
 
-@lru_cache(_MODELS_KEPT)
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A model's tensors, those of equal layers once."""
+
+    outside: tuple[Tensor, ...]
+    """Of no layer, by name."""
+    kinds: tuple[tuple[Tensor, ...], ...]
+    """Of a layer of each group, by name, without `blk.N.`."""
+    layers: tuple[int, ...]
+    """The number of each layer's group."""
+
+
 def tensors_of(model: Model) -> tuple[Tensor, ...] | None:
     """All tensors of the text model: outside the layers, then by layer, each by name.
 
@@ -23,28 +35,45 @@ def tensors_of(model: Model) -> tuple[Tensor, ...] | None:
     pictures and sound are not among them. None where the architecture is not covered, or a measure
     is missing.
     """
+    plan = plan_of(model)
+    if plan is None:
+        return None
+    layers = ((i, plan.kinds[kind]) for i, kind in enumerate(plan.layers))
+    inside = ((f"blk.{i}.{name}", shape) for i, kind in layers for name, shape in kind)
+    return (*plan.outside, *inside)
+
+
+@lru_cache(_MODELS_KEPT)
+def plan_of(model: Model) -> Plan | None:
+    """The tensors of `tensors_of`, told once for equal layers; None in the same cases."""
     recipe = RECIPES.get(model.architecture)
     layers = layers_of(model)
     if recipe is None or layers is None:
         return None
+    numbers = {id(group): number for number, group in enumerate(model.groups)}
     try:
-        outside = sorted(_outside(model, recipe))
-        kinds = {id(group): sorted(_layer(model, group, recipe)) for group in model.groups}
+        return Plan(
+            outside=tuple(sorted(_outside(model, recipe))),
+            kinds=tuple(tuple(sorted(_layer(model, g, recipe))) for g in model.groups),
+            layers=tuple(numbers[id(group)] for group in layers),
+        )
     except _MissingError:
         return None
-    inside = ((f"blk.{i}.{n}", s) for i, group in enumerate(layers) for n, s in kinds[id(group)])
-    return (*outside, *inside)
 
 
 def layers_of(model: Model) -> tuple[LayerGroup, ...] | None:
-    """The group of each layer, in order; None where the groups' indices do not fit together."""
-    if not any(group.indices for group in model.groups):
-        return tuple(group for group in model.groups for _ in range(group.layers))
-    by_index = {i: group for group in model.groups for i in group.indices}
-    told = sum(len(group.indices) for group in model.groups)
-    if not told == len(by_index) == model.layers or set(by_index) != set(range(told)):
+    """The group of each layer, in order; None where the groups' indices do not fit together.
+
+    Groups that do not say which layers they are fill those that are left.
+    """
+    told = {i: group for group in model.groups for i in group.indices}
+    rest = (group for group in model.groups if not group.indices for _ in range(group.layers))
+    claims = sum(len(group.indices) for group in model.groups)
+    counted = sum(group.layers for group in model.groups if group.indices)
+    total = model.layers
+    if not (len(told) == claims == counted and all(0 <= i < total for i in told)):
         return None
-    return tuple(by_index[i] for i in range(told))
+    return tuple(told[i] if i in told else next(rest) for i in range(total))
 
 
 def head_size(model: Model, group: LayerGroup) -> int | None:
