@@ -1,14 +1,16 @@
 """How fast a build would run: the law of one token, and of a prompt.
 
 To generate a token, each device in its turn reads the weights that the token needs and the cache of
-the tokens before, and pays a fixed cost for each layer and for the token:
+the tokens before it, unpacks the weights on its shaders, and pays fixed costs:
 
-    seconds = Σ devices: active bytes ÷ (share x bandwidth) + cache bytes ÷ (share x bandwidth)
-              + layers x layer_s + token_s
+    seconds = Σ devices: active bytes ÷ (share x bandwidth)
+                       + cache bytes ÷ (cache share x bandwidth)
+                       + weights x weight_flop ÷ shaders' rate
+                       + layers x layer_s + token_s
 
-A prompt is computed in micro-batches: 2 operations for each parameter and token, besides those of
-attention, and each micro-batch reads all weights once. The shares and fixed costs are data
-(`resources/estimate`), with a low and a high value; so is every rate.
+A prompt is computed in micro-batches: 2 operations for each weight and token, besides those of
+attention, and each micro-batch reads all weights once. Shares, work and fixed costs are data with a
+low and a high value (`resources/estimate`), so every rate is a range.
 """
 
 import math
@@ -31,36 +33,39 @@ class DeviceWork:
     """Read to generate one token: active weights that lie here."""
     cache_bytes: float
     """Keys, values and state read to generate one token, at the depth that is asked about."""
-    layers: int
+    layers: float
+    """That lie here. A layer of experts or with a recurrent state launches more and counts for more
+    than one (`work.layer_units`)."""
     bandwidth_bytes_s: float | None
-    """Of the data sheet. None: unknown, and then there is no answer."""
+    """Of the data sheet, or measured. None: unknown, and then there is no answer."""
     efficiency: Efficiency
+    weights: float | None = None
+    """Weights, not bytes, that a generated token is multiplied with; needed where the efficiency
+    has work for each."""
+    shader_flops: float | None = None
+    """What `weight_flop` and `compute_share` go by. None: the usual of the class, if known."""
     batch_bytes: float | None = None
     """Weights read for a micro-batch: of mixtures all experts. None: as `weight_bytes`."""
-    parameters: float = 0
-    """That a prompt's token is multiplied with here: no embedding lookup, no output matrix.
-    Only prompts need it."""
+    prompt_weights: float = 0
+    """That each token of a prompt is multiplied with here: without the output matrix."""
     attention_flop: float = 0
     """Operations of attention for one token of the prompt, on average over the prompt."""
-    fp16_flops: float | None = None
-    """Dense fp16 rate, operations a second. None: unknown, and then no answer for prompts."""
 
 
 def decode_speed(works: Sequence[DeviceWork]) -> Speed:
     """Generated tokens a second, one stream; the depth is that of `works`' cache bytes.
 
-    Low takes the low shares and the high fixed costs, high the others. The ceiling is bandwidth ÷
-    (weights + cache): no share and no fixed cost.
+    Low takes the low shares and the high costs, high the others. The ceiling is bandwidth ÷
+    (weights + cache): no share and no cost besides.
 
     Raises:
         GramError: `bad_number` when a figure is absurd: no bandwidth, negative bytes, a share
             outside 0 to 1.5, not a number.
     """
-    for work in works:
-        _check(work)
+    _check_all(works)
     slow = sum(_token_s(work, low=True) for work in works)
     fast = sum(_token_s(work, low=False) for work in works)
-    return Speed(1 / slow, 1 / fast, 1 / _ceiling_s(works))
+    return Speed(1 / slow, 1 / fast, 1 / sum(_read_s(work) for work in works))
 
 
 def weights_ceiling(works: Sequence[DeviceWork]) -> float:
@@ -69,8 +74,7 @@ def weights_ceiling(works: Sequence[DeviceWork]) -> float:
     Raises:
         GramError: as `decode_speed`.
     """
-    for work in works:
-        _check(work)
+    _check_all(works)
     return 1 / sum(work.weight_bytes / _bandwidth(work) for work in works)
 
 
@@ -79,80 +83,110 @@ def prompt_speed(
 ) -> Speed | None:
     """Prompt tokens a second of a prompt of `tokens`; None where a compute rate is not known.
 
-    The ceiling is the compute rate without share, nor reading, nor fixed costs.
+    The ceiling is what the memory allows: each micro-batch reads the weights once.
 
     Raises:
         GramError: as `decode_speed`; `bad_number` also for no tokens.
     """
-    seconds = _prompt_s(works, tokens, micro_batch)
+    seconds = prompt_seconds(works, tokens, micro_batch)
     if seconds is None:
         return None
-    best = sum(_flop(work) / (work.fp16_flops or math.nan) for work in works)
-    return Speed(tokens / seconds.high, tokens / seconds.low, 1 / best)
+    read_s = _batches(tokens, micro_batch) * sum(_batch_read_s(work) for work in works)
+    return Speed(tokens / seconds.high, tokens / seconds.low, tokens / read_s)
 
 
 def first_token(
-    works: Sequence[DeviceWork], tokens: int = 512, micro_batch: int = 512
+    prompt: Sequence[DeviceWork],
+    decode: Sequence[DeviceWork],
+    tokens: int = 512,
+    micro_batch: int = 512,
 ) -> Interval | None:
     """Seconds from a prompt of `tokens` to its first generated token; None as `prompt_speed`.
 
     Raises:
         GramError: as `prompt_speed`.
     """
-    prompt = _prompt_s(works, tokens, micro_batch)
-    if prompt is None:
+    seconds = prompt_seconds(prompt, tokens, micro_batch)
+    if seconds is None:
         return None
-    decode = decode_speed(works)
-    return Interval(prompt.low + 1 / decode.high_tok_s, prompt.high + 1 / decode.low_tok_s)
+    speed = decode_speed(decode)
+    return Interval(seconds.low + 1 / speed.high_tok_s, seconds.high + 1 / speed.low_tok_s)
+
+
+def prompt_seconds(
+    works: Sequence[DeviceWork], tokens: int, micro_batch: int = 512
+) -> Interval | None:
+    """Seconds to process a prompt of `tokens`; None where a compute rate is not known.
+
+    Raises:
+        GramError: as `prompt_speed`.
+    """
+    _check_all(works)
+    batches = _batches(tokens, micro_batch)
+    if any(work.efficiency.compute_share is None or _rate(work) is None for work in works):
+        return None
+    fast = sum(_device_prompt_s(work, tokens, batches, low=False) for work in works)
+    slow = sum(_device_prompt_s(work, tokens, batches, low=True) for work in works)
+    return Interval(fast, slow)
 
 
 def _token_s(work: DeviceWork, *, low: bool) -> float:
+    """Seconds of a token at the low or the high rate."""
+    efficiency, bandwidth = work.efficiency, _bandwidth(work)
+    weights_s = work.weight_bytes / (bandwidth * _end(efficiency.bandwidth_share, low=low))
+    cache_share = efficiency.cache_share or efficiency.bandwidth_share
+    cache_s = work.cache_bytes / (bandwidth * _end(cache_share, low=low))
+    return weights_s + cache_s + _unpack_s(work, low=low) + _fixed_s(work, low=low)
+
+
+def _unpack_s(work: DeviceWork, *, low: bool) -> float:
+    flop = work.efficiency.weight_flop
+    if flop is None:
+        return 0
+    rate = _rate(work)
+    if rate is None or work.weights is None:
+        name = "shaders' rate" if rate is None else "weights"
+        raise GramError("bad_number", name=name, low=1, high="∞", found="unknown")
+    return work.weights * _end(flop, low=not low) / rate
+
+
+def _fixed_s(work: DeviceWork, *, low: bool) -> float:
+    """Costs are at their high end where the rate is at its low one."""
     efficiency = work.efficiency
-    read_s = (work.weight_bytes + work.cache_bytes) / _bandwidth(work)
-    share = efficiency.bandwidth_share
-    layer, token = efficiency.layer_s, efficiency.token_s
-    if low:
-        return read_s / share.low + work.layers * layer.high + token.high
-    return read_s / share.high + work.layers * layer.low + token.low
-
-
-def _ceiling_s(works: Sequence[DeviceWork]) -> float:
-    return sum((work.weight_bytes + work.cache_bytes) / _bandwidth(work) for work in works)
-
-
-def _prompt_s(works: Sequence[DeviceWork], tokens: int, micro_batch: int) -> Interval | None:
-    _within("tokens", tokens, 1, MAX_TOKENS)
-    _within("micro_batch", micro_batch, 1, MAX_TOKENS)
-    for work in works:
-        _check(work)
-        _within("operations", _flop(work), 1, 1e18)
-        if work.efficiency.compute_share is None or work.fp16_flops is None:
-            return None
-    batches = -(-tokens // micro_batch)
-    low = sum(_device_prompt_s(work, tokens, batches, low=False) for work in works)
-    high = sum(_device_prompt_s(work, tokens, batches, low=True) for work in works)
-    return Interval(low, high)
+    return work.layers * _end(efficiency.layer_s, low=not low) + _end(
+        efficiency.token_s, low=not low
+    )
 
 
 def _device_prompt_s(work: DeviceWork, tokens: int, batches: int, *, low: bool) -> float:
-    """Seconds at the low or the high rate. Reading the weights hides behind computing at best."""
-    efficiency = work.efficiency
-    compute, share = efficiency.compute_share, efficiency.bandwidth_share
-    if compute is None or work.fp16_flops is None:
-        raise ValueError("checked before")
-    flop_s = tokens * _flop(work) / work.fp16_flops
-    weights = work.weight_bytes if work.batch_bytes is None else work.batch_bytes
-    read_s = batches * weights / _bandwidth(work)
-    if low:
-        fixed = work.layers * efficiency.layer_s.high + efficiency.token_s.high
-        return flop_s / compute.low + read_s / share.low + batches * fixed
-    fixed = work.layers * efficiency.layer_s.low + efficiency.token_s.low
-    return max(flop_s / compute.high, read_s / share.high) + batches * fixed
+    """Seconds at the low or the high rate. At best, reading hides behind computing."""
+    compute, rate = work.efficiency.compute_share, _rate(work)
+    if compute is None or rate is None:
+        raise AssertionError("checked before")
+    flop_s = tokens * (2 * work.prompt_weights + work.attention_flop) / rate
+    compute_s = flop_s / _end(compute, low=low)
+    read_s = batches * _batch_read_s(work) / _end(work.efficiency.bandwidth_share, low=low)
+    fixed_s = batches * _fixed_s(work, low=low)
+    return fixed_s + (compute_s + read_s if low else max(compute_s, read_s))
 
 
-def _flop(work: DeviceWork) -> float:
-    """Operations for one token of a prompt: a product and a sum for each parameter."""
-    return 2 * work.parameters + work.attention_flop
+def _batch_read_s(work: DeviceWork) -> float:
+    held = work.weight_bytes if work.batch_bytes is None else work.batch_bytes
+    return held / _bandwidth(work)
+
+
+def _batches(tokens: int, micro_batch: int) -> int:
+    _within("tokens", tokens, 1, MAX_TOKENS)
+    _within("micro_batch", micro_batch, 1, MAX_TOKENS)
+    return -(-tokens // micro_batch)
+
+
+def _read_s(work: DeviceWork) -> float:
+    return (work.weight_bytes + work.cache_bytes) / _bandwidth(work)
+
+
+def _end(interval: Interval, *, low: bool) -> float:
+    return interval.low if low else interval.high
 
 
 def _bandwidth(work: DeviceWork) -> float:
@@ -161,31 +195,43 @@ def _bandwidth(work: DeviceWork) -> float:
     return work.bandwidth_bytes_s
 
 
-def _check(work: DeviceWork) -> None:
+def _rate(work: DeviceWork) -> float | None:
+    """The shaders' rate; the usual of the class where it is not known."""
+    if work.shader_flops is not None or work.efficiency.flop_per_byte is None:
+        return work.shader_flops
+    return work.efficiency.flop_per_byte * _bandwidth(work)
+
+
+def _check_all(works: Sequence[DeviceWork]) -> None:
     """Refuse what no device has: numbers come from tables and from strangers' headers."""
-    bytes_read = work.weight_bytes + work.cache_bytes
-    _within("bandwidth", _bandwidth(work), 1e6, 1e15)
-    _within("weight bytes", work.weight_bytes, 0, 1e15)
-    _within("cache bytes", work.cache_bytes, 0, 1e15)
-    _within("bytes per token", bytes_read, 1, 2e15)
-    _within("layers", work.layers, 0, 1 << 16)
-    _within("parameters", work.parameters, 0, 1e15)
-    _within("operations of attention", work.attention_flop, 0, 1e18)
-    if work.fp16_flops is not None:
-        _within("fp16 rate", work.fp16_flops, 1e6, 1e18)
-    _check_efficiency(work.efficiency)
+    for work in works:
+        _within("bandwidth", _bandwidth(work), 1e6, 1e15)
+        _within("weight bytes", work.weight_bytes, 0, 1e15)
+        _within("cache bytes", work.cache_bytes, 0, 1e15)
+        _within("batch bytes", work.batch_bytes or 0, 0, 1e15)
+        _within("layers", work.layers, 0, 1 << 16)
+        _within("weights", max(work.weights or 0, work.prompt_weights), 0, 1e16)
+        _within("operations of attention", work.attention_flop, 0, 1e18)
+        if work.shader_flops is not None:
+            _within("shaders' rate", work.shader_flops, 1e6, 1e18)
+        _check_efficiency(work.efficiency)
+    _within("bytes per token", sum(w.weight_bytes + w.cache_bytes for w in works), 1, 1e18)
 
 
 def _check_efficiency(efficiency: Efficiency) -> None:
-    shares = [("bandwidth share", efficiency.bandwidth_share)]
-    if efficiency.compute_share is not None:
-        shares.append(("compute share", efficiency.compute_share))
-    for name, interval in shares:
-        _within(name, interval.low, 1e-6, 1.5)
-        _within(name, interval.high, interval.low, 1.5)
-    for name, interval in (("layer_s", efficiency.layer_s), ("token_s", efficiency.token_s)):
-        _within(name, interval.low, 0, 60)
-        _within(name, interval.high, interval.low, 60)
+    shares = (efficiency.bandwidth_share, efficiency.cache_share)
+    _check_interval("bandwidth share", shares, 1e-6, 1.5)
+    _check_interval("compute share", (efficiency.compute_share,), 1e-6, 64)
+    _check_interval("work of a weight", (efficiency.weight_flop,), 0, 1e6)
+    _check_interval("fixed cost", (efficiency.layer_s, efficiency.token_s), 0, 60)
+
+
+def _check_interval(
+    name: str, found: Sequence[Interval | None], lowest: float, highest: float
+) -> None:
+    for interval in filter(None, found):
+        _within(name, interval.low, lowest, highest)
+        _within(name, interval.high, interval.low, highest)
 
 
 def _within(name: str, found: float, low: float, high: float) -> None:
