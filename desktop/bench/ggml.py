@@ -7,19 +7,19 @@ Signatures and layouts: ggml.h, ggml-backend.h and ggml-cpu.h as of llama-cpp-py
 
 import ctypes as c
 import os
-import re
 import sys
 from pathlib import Path
 from typing import Any, Final
 
 from desktop.errors import BenchError
 from desktop.records.machine import Device, DeviceKind
+from desktop.rules.pci import pci_address
+from desktop.sources.numbers import ram_bytes
+from desktop.sources.texts import printable
 
 _KINDS: Final = (DeviceKind.CPU, DeviceKind.GPU, DeviceKind.IGPU, DeviceKind.ACCELERATOR)
 # names under which Mesa's and Microsoft's software rasterizers show up as GPUs
 _SOFTWARE: Final = ("llvmpipe", "lavapipe", "swiftshader", "basic render driver", "softpipe")
-_PCI: Final = re.compile(r"(?:([0-9a-f]{4,8}):)?([0-9a-f]{2}:[0-9a-f]{2}\.[0-7])")
-_DOMAIN_DIGITS: Final = 4
 
 
 class _ThreadpoolParams(c.Structure):
@@ -146,8 +146,9 @@ class Ggml:
             description,
             device_kind(told.type, f"{name} {description}"),
             _text(backend),
-            told.memory_total or None,
-            told.memory_free if told.memory_total else None,
+            ram_bytes(told.memory_total),
+            told.memory_free if ram_bytes(told.memory_total) else None,
+            # only an address is taken: other ids may be serial numbers
             pci_address(_text(told.device_id)),
         )
 
@@ -159,20 +160,8 @@ def device_kind(ggml_type: int, names: str) -> DeviceKind:
     return _KINDS[ggml_type] if 0 <= ggml_type < len(_KINDS) else DeviceKind.ACCELERATOR
 
 
-def pci_address(device_id: str) -> str | None:
-    """`0000:c1:00.0` from what a backend tells as a device's id; None for any other id.
-
-    Only an address is taken: other ids may be serial numbers.
-    """
-    found = _PCI.fullmatch(device_id.strip().lower())
-    if found is None:
-        return None
-    domain = (found[1] or "").lstrip("0").rjust(_DOMAIN_DIGITS, "0")
-    return f"{domain}:{found[2]}"
-
-
 def _text(value: bytes | None) -> str:
-    return value.decode(errors="replace") if value else ""
+    return printable(value.decode(errors="replace")) if value else ""
 
 
 def _beside(api: Any) -> list[c.CDLL]:

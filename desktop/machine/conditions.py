@@ -12,6 +12,7 @@ from desktop.machine.tools import failures
 from desktop.records.machine import Conditions
 from desktop.sources import temperatures
 from desktop.sources.limits import Deadline, Pending
+from desktop.sources.numbers import ram_bytes
 
 log = logging.getLogger(__name__)
 LIMIT_S: Final = 2.0
@@ -73,13 +74,15 @@ def survey_conditions(
     heat = Pending("The temperature", chosen.temperature_c)
     memory = Pending("The memory", chosen.memory)
     state = told.result(deadline.left_s()) or NOTHING
+    celsius = heat.result(deadline.left_s())
+    _, available_bytes = memory.result(deadline.left_s()) or (None, None)
     conditions = Conditions(
         power_supply=state.power_supply,
         battery_percent=_at_most_full(state.battery_percent),
         governor=state.governor,
-        temperature_c=heat.result(deadline.left_s()),
+        temperature_c=celsius,
         other_load_percent=other_load_percent,
-        memory_available_bytes=(memory.result(deadline.left_s()) or (None, None))[1],
+        memory_available_bytes=0 if available_bytes == 0 else ram_bytes(available_bytes),
         thermal=state.thermal,
         display_attached=state.display_attached,
     )

@@ -15,7 +15,7 @@ from desktop.machine.tools import Tool, failures
 from desktop.records.machine import Accelerator, Cpu, Machine, MemoryModules
 from desktop.sources import nvml, release
 from desktop.sources.limits import Deadline, Pending
-from desktop.sources.numbers import above_zero
+from desktop.sources.numbers import ram_bytes
 
 log = logging.getLogger(__name__)
 
@@ -70,13 +70,13 @@ def survey(limit_s: float = LIMIT_S, probes: Probes | None = None) -> Survey:
     for probe in (*pending, nvidia.pending):
         probe.result(deadline.left_s())
     accelerators, untold = nvidia.joined(cards.result(0) or ())
-    ram_bytes, _ = memory.result(0) or (None, None)
+    total_bytes, _ = memory.result(0) or (None, None)
     machine = Machine(
         os=chosen.os,
         os_version=version.result(0) or "unknown",
         architecture=architecture(told.result(0) or ""),
         cpu=cpu.result(0) or Cpu(None, None, None),
-        ram_bytes=above_zero(ram_bytes),
+        ram_bytes=ram_bytes(total_bytes),
         accelerators=accelerators,
         virtual=virtual.result(0),
         modules=modules.result(0),

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from desktop.machine.names import clean, cut, vendor_of
-from desktop.machine.parse_cards import is_address, normal_address
 from desktop.machine.vendors import UNKNOWN, is_integrated
 from desktop.records.machine import CARD_KINDS, Accelerator, Device, DeviceKind
+from desktop.rules.pci import pci_address
 
 """What a card is in the engine's list; software devices, processors and BLAS are none."""
 _NO_CARDS: Final = frozenset(
@@ -44,13 +44,12 @@ def _card(device: Device) -> Accelerator | None:
     vendor = vendor_of(told)
     if not told or (vendor is None and _NO_CARDS & set(re.findall(r"[a-z]\w*", told.lower()))):
         return None
-    address = device.pci_address
     return Accelerator(
         vendor or UNKNOWN,
         _name(told, vendor),
         None,
         device.kind is DeviceKind.IGPU or is_integrated(vendor or UNKNOWN, told),
-        normal_address(address) if address is not None and is_address(address) else None,
+        pci_address(device.pci_address),
     )
 
 

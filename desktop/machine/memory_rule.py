@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from desktop.machine.vendors import APPLE, INTEL, NVIDIA
 from desktop.records.machine import Accelerator, Machine
+from desktop.sources.numbers import card_bytes
 
 _LEAST_SHARED_BYTES = 64 * 1024 * 1024
 _DRIVERS_OWN = 0.1
@@ -27,7 +28,7 @@ def usable_bytes(card: Accelerator, machine: Machine, figures: Iterable[int] = (
         machine: for the size of the system's memory.
         figures: what the engine's backends say of it, bytes.
     """
-    told = tuple(figure for figure in figures if figure > 0)
+    told = tuple(figure for figure in map(card_bytes, figures) if figure is not None)
     if not card.integrated:
         return _of_discrete(card.dedicated_bytes, told)
     # the owner's own limit on an Apple chip stands above all

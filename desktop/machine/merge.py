@@ -7,9 +7,9 @@ from typing import NamedTuple
 from desktop.machine.engine_only import unlisted_cards
 from desktop.machine.memory_rule import bound_bytes, usable_bytes, with_share
 from desktop.machine.names import likeness, vendor_of, words
-from desktop.machine.parse_cards import is_address, normal_address
 from desktop.machine.vendors import UNKNOWN
 from desktop.records.machine import CARD_KINDS, Accelerator, Device, DeviceKind, Machine
+from desktop.rules.pci import pci_address
 
 _WORDS = {"MTL": "Metal"}
 """Newer engines call their Metal registry so."""
@@ -101,9 +101,9 @@ def _pairs(cards: Sequence[Accelerator], devices: Sequence[Device]) -> list[tupl
 
 
 def _alike(card: Accelerator, device: Device) -> int:
-    address = device.pci_address
-    if address is not None and is_address(address) and card.pci_address is not None:
-        return _SAME_ADDRESS if normal_address(address) == card.pci_address else 0
+    address = pci_address(device.pci_address)
+    if address is not None and card.pci_address is not None:
+        return _SAME_ADDRESS if address == card.pci_address else 0
     if (vendor_of(device.description) or UNKNOWN) != card.vendor:
         return 0
     # a processor has one graphics unit, whatever two sources call it

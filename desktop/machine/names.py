@@ -12,6 +12,7 @@ from desktop.machine.vendors import (
     NVIDIA,
     QUALCOMM,
 )
+from desktop.sources.texts import MOST_CHARACTERS, printable
 
 _VENDOR_WORDS: Final = (
     (NVIDIA, {"nvidia", "geforce", "quadro", "tesla", "rtx", "gtx", "orin", "xavier", "tegra"}),
@@ -23,7 +24,6 @@ _VENDOR_WORDS: Final = (
     (MOORE_THREADS, {"moore", "mtt"}),
 )
 _MARKS: Final = re.compile(r"\((?:R|TM|C)\)|[®™]", re.IGNORECASE)
-_MOST_CHARACTERS: Final = 256
 _IN_NO_NAME: Final = frozenset(
     {"nvidia", "amd", "ati", "intel", "apple", "qualcomm", "arm"}
     | {"corporation", "inc", "graphics", "gpu", "radeon", "series"}
@@ -31,8 +31,8 @@ _IN_NO_NAME: Final = frozenset(
 
 
 def cut(name: str) -> str:
-    """At most 256 characters: no card has more to say, and patterns stay quick."""
-    return name[:_MOST_CHARACTERS]
+    """At most 256 characters, none of them one that is not shown."""
+    return printable(name[:MOST_CHARACTERS])
 
 
 def clean(name: str) -> str:

@@ -7,8 +7,9 @@ from desktop.machine.names import clean, cut
 from desktop.machine.parse_ids import amdgpu_name, pci_line, pci_name
 from desktop.machine.vendors import AMD, INTEL, NVIDIA, PCI_VENDORS, is_integrated
 from desktop.records.machine import Accelerator
+from desktop.rules.pci import pci_address
 from desktop.sources.cards import ACCELERATOR_CLASS, PciCard
-from desktop.sources.numbers import above_zero
+from desktop.sources.numbers import card_bytes, ram_bytes
 from desktop.sources.nvml import NvmlCard
 
 INTEL_INTEGRATED_AT = "0000:00:02.0"
@@ -28,17 +29,6 @@ class NameTables:
     amdgpu_ids: str | None = None
 
 
-def normal_address(bus_id: str) -> str:
-    """NVML's `00000000:01:00.0` and `0000:01:00.0` as the kernel writes them."""
-    domain, _, rest = bus_id.strip().lower().partition(":")
-    return f"{domain.lstrip('0').rjust(4, '0')}:{rest}"
-
-
-def is_address(told: str) -> bool:
-    """Whether an engine's device id is a PCI address; some backends have other ids."""
-    return re.fullmatch(r"[0-9a-f]{4,8}(?::[0-9a-f]{2}){2}\.[0-7]", told.lower()) is not None
-
-
 def from_nvml(card: NvmlCard) -> Accelerator:
     """One NVIDIA card; its memory is None where it shares the system's (Jetson, GB10)."""
     return Accelerator(
@@ -46,9 +36,9 @@ def from_nvml(card: NvmlCard) -> Accelerator:
         clean(card.name),
         None,
         is_integrated(NVIDIA, card.name),
-        normal_address(card.pci_bus_id) if card.pci_bus_id else None,
+        pci_address(card.pci_bus_id),
         card.driver,
-        dedicated_bytes=above_zero(card.memory_bytes),
+        dedicated_bytes=card_bytes(card.memory_bytes),
     )
 
 
@@ -68,15 +58,15 @@ def from_pci(card: PciCard, tables: NameTables) -> Accelerator | None:
         _integrated(card, vendor, tables),
         card.pci_address,
         card.driver,
-        dedicated_bytes=above_zero(card.vram_bytes),
-        shared_bytes=_size(card.gtt_bytes),
+        dedicated_bytes=card_bytes(card.vram_bytes),
+        shared_bytes=_share(card.gtt_bytes),
         external=card.removable,
     )
 
 
-def _size(told_bytes: int | None) -> int | None:
+def _share(told_bytes: int | None) -> int | None:
     # 0 is told and true: the driver lends nothing
-    return told_bytes if told_bytes is not None and told_bytes >= 0 else None
+    return 0 if told_bytes == 0 else ram_bytes(told_bytes)
 
 
 def _is_part(card: PciCard, vendor: str) -> bool:
@@ -107,7 +97,7 @@ def _told_name(card: PciCard, vendor: str, tables: NameTables) -> str | None:
 
 
 def _integrated(card: PciCard, vendor: str, tables: NameTables) -> bool:
-    if vendor == INTEL and above_zero(card.vram_bytes):
+    if vendor == INTEL and card_bytes(card.vram_bytes):
         return False
     if card.has_northbridge_voltage or (vendor == INTEL and _at_intels(card)):
         return True

@@ -7,7 +7,7 @@ from desktop.machine.names import cut
 from desktop.machine.parse_instructions import of_sysctl
 from desktop.machine.vendors import APPLE
 from desktop.records.machine import Accelerator, Cpu
-from desktop.sources.numbers import above_zero
+from desktop.sources.numbers import above_zero, card_bytes
 
 _MIB = 1024 * 1024
 
@@ -21,7 +21,7 @@ def sysctl_values(text: str) -> dict[str, str]:
 def cpu(values: Mapping[str, str], usable_cpus: int | None = None) -> Cpu:
     """The processor."""
     return Cpu(
-        name=values.get("machdep.cpu.brand_string") or None,
+        name=cut(values.get("machdep.cpu.brand_string", "")) or None,
         physical_cores=above_zero(values.get("hw.physicalcpu")),
         logical_cores=above_zero(values.get("hw.logicalcpu")),
         sockets=above_zero(values.get("hw.packages")),
@@ -40,7 +40,8 @@ def apple_chip(values: Mapping[str, str]) -> Accelerator | None:
     if not name.startswith(APPLE):
         return None
     limit_mib = above_zero(values.get("iogpu.wired_limit_mb"))
-    return Accelerator(APPLE, name, limit_mib * _MIB if limit_mib else None, integrated=True)
+    limit_bytes = card_bytes(limit_mib * _MIB) if limit_mib else None
+    return Accelerator(APPLE, name, limit_bytes, integrated=True)
 
 
 def is_virtual(values: Mapping[str, str]) -> bool:

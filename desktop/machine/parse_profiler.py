@@ -8,7 +8,7 @@ from desktop.machine.names import clean, cut, vendor_of
 from desktop.machine.parse_modules import Module, kind_of, of_modules
 from desktop.machine.vendors import APPLE, is_integrated
 from desktop.records.machine import Accelerator, MemoryModules
-from desktop.sources.numbers import above_zero
+from desktop.sources.numbers import above_zero, card_bytes
 
 _MIB = 1024 * 1024
 _SIZES = {"MB": _MIB, "GB": 1024 * _MIB}
@@ -90,7 +90,7 @@ def _vendor(item: Mapping[str, object]) -> str | None:
 
 def _size(told: str) -> int | None:
     found = re.fullmatch(r"([0-9]{1,9}) (MB|GB)", told.strip())
-    return int(found.group(1)) * _SIZES[found.group(2)] or None if found else None
+    return card_bytes(int(found.group(1)) * _SIZES[found.group(2)]) if found else None
 
 
 def _items(text: str, part: str) -> list[Mapping[str, object]]:

@@ -3,6 +3,8 @@
 import re
 from typing import Final
 
+from desktop.machine.names import cut
+
 _WINDOWS_11_BUILD: Final = 22000
 _ARCHITECTURES: Final = {"amd64": "x86_64", "x64": "x86_64", "aarch64": "arm64", "i686": "x86"}
 
@@ -33,4 +35,4 @@ def architecture(told: str) -> str:
 
 def _field(text: str, key: str) -> str | None:
     found = re.search(rf"^{key}=(.*)$", text, re.MULTILINE)
-    return (found.group(1).strip().strip("\"'") or None) if found else None
+    return (cut(found.group(1)).strip().strip("\"'") or None) if found else None

@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from desktop.machine.names import cut
 from desktop.sources.dmi import VirtualMarks
 
 UNKNOWN: Final = "virtual machine"
@@ -54,7 +55,7 @@ def _machine(marks: VirtualMarks, lscpu: str | None, *, hypervisor_flag: bool) -
     if named or not hypervisor_flag:
         return named
     told = re.search(r"^Hypervisor vendor:\s*(\S.*?)\s*$", lscpu or "", re.MULTILINE)
-    return told.group(1) if told else UNKNOWN
+    return cut(told.group(1)) if told else UNKNOWN
 
 
 def _container(marks: VirtualMarks) -> str | None:

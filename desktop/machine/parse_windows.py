@@ -5,11 +5,11 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from desktop.machine.names import clean
+from desktop.machine.names import clean, cut
 from desktop.machine.parse_cards import INTEL_INTEGRATED_AT
 from desktop.machine.vendors import INTEL, PCI_VENDORS, QUALCOMM, is_integrated
 from desktop.records.machine import Accelerator
-from desktop.sources.numbers import above_zero
+from desktop.sources.numbers import above_zero, card_bytes
 from desktop.sources.registry import RegistryAdapter
 
 _PCI_ID: Final = re.compile(r"PCI\\VEN_([0-9A-F]{4})&DEV_[0-9A-F]{4}", re.IGNORECASE)
@@ -92,7 +92,7 @@ def _present(
     device_id = str(item.get("PNPDeviceID") or "")
     name, version = str(item.get("Name") or ""), item.get("DriverVersion")
     adapter = known.get(device_id.upper(), RegistryAdapter(device_id, None, None, None))
-    return _card(name, adapter, version if isinstance(version, str) else None)
+    return _card(name, adapter, cut(version) if isinstance(version, str) else None)
 
 
 def _card(name: str, adapter: RegistryAdapter, driver: str | None) -> Accelerator | None:
@@ -108,7 +108,7 @@ def _card(name: str, adapter: RegistryAdapter, driver: str | None) -> Accelerato
         at_intels or is_integrated(vendor, name),
         address,
         driver,
-        dedicated_bytes=above_zero(adapter.memory_bytes),
+        dedicated_bytes=card_bytes(adapter.memory_bytes),
     )
 
 

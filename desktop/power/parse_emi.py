@@ -4,6 +4,8 @@ import struct
 from dataclasses import dataclass
 from typing import Final
 
+from desktop.sources.texts import line
+
 J_PER_PWH: Final = 3.6e-9
 """Joules of a picowatt-hour, the only unit that the interface knows."""
 _PICOWATT_HOURS: Final = 0
@@ -57,4 +59,4 @@ def _two(metadata: bytes) -> tuple[EmiChannel, ...]:
 def _text(data: bytes, at: int, length: int) -> str:
     if at + length > len(data):
         raise struct.error("a name is cut")
-    return data[at : at + length].decode("utf-16-le").split("\0")[0]
+    return line(data[at : at + length].decode("utf-16-le").split("\0")[0]) or ""

@@ -14,9 +14,10 @@ from desktop.power.modelled import ModelledCard, ModelledMeter, NoMeter
 from desktop.power.nvml_meter import NVIDIA, SharedNvml
 from desktop.power.power_model import card_model, model_for
 from desktop.power.sources import PowerSources
-from desktop.power.used import UsedCard, pairs_for, same_address
+from desktop.power.used import UsedCard, pairs_for
 from desktop.records.energy import MeterFacts, MeterKind, Scope, Source
 from desktop.records.machine import Accelerator, Machine
+from desktop.rules.pci import same_address
 
 EVERY_MAC_NS = 5_000_000_000
 """Between looks at a Mac's battery: each is a process, and the gauge is renewed more rarely."""

@@ -7,6 +7,7 @@ from typing import TypeVar
 from desktop.power.cards import CardSensor
 from desktop.records.machine import CARD_KINDS, Accelerator, Device, DeviceKind, Machine
 from desktop.rules.catalogue import words_of
+from desktop.rules.pci import pci_address, same_address
 
 T = TypeVar("T")
 _ELSEWHERE = "RPC"
@@ -50,11 +51,6 @@ def same_name(one: str, other: str) -> bool:
     return words == words_of(other)
 
 
-def same_address(one: str | None, other: str | None) -> bool:
-    """Whether two PCI addresses are one: NVML writes the domain with eight digits."""
-    return one is not None and other is not None and _address(one) == _address(other)
-
-
 def pairs_for(
     cards: Sequence[UsedCard], sensors: Sequence[CardSensor]
 ) -> tuple[tuple[UsedCard, CardSensor], ...] | None:
@@ -74,7 +70,7 @@ def pairs_for(
 
 
 def _fits(card: UsedCard, sensor: CardSensor) -> bool:
-    if card.pci_address and sensor.pci_address:
+    if pci_address(card.pci_address) and pci_address(sensor.pci_address):
         return same_address(card.pci_address, sensor.pci_address)
     return same_name(card.name, sensor.name)
 
@@ -121,13 +117,3 @@ def _filled(card: UsedCard, known: Accelerator | None) -> UsedCard:
         known.dedicated_bytes or known.memory_bytes or card.memory_bytes,
         known.vendor,
     )
-
-
-def _address(text: str) -> tuple[int, ...] | str:
-    """`00000000:01:00.0` and `0000:01:00.0` as the same numbers."""
-    try:
-        domain, bus, rest = text.lower().split(":")
-        device, function = rest.split(".")
-        return tuple(int(part, 16) for part in (domain, bus, device, function))
-    except ValueError:
-        return text

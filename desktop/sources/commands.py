@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from desktop.sources.texts import BETWEEN_LINES, printable
+
 LIMIT_S = 2.0
 MOST_BYTES = 1024 * 1024
 """Of what a tool prints; none of them has more to say."""
@@ -59,7 +61,7 @@ def run_tool(
         return ToolFailure(tool, Failure.REFUSED, e.errno)
     if done.returncode != 0:
         return ToolFailure(tool, Failure.FAILED, done.returncode)
-    return done.stdout[:MOST_BYTES].decode("utf-8", errors="replace")
+    return printable(done.stdout[:MOST_BYTES].decode("utf-8", errors="replace"), BETWEEN_LINES)
 
 
 def text_or_none(output: str | ToolFailure) -> str | None:

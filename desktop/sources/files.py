@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from desktop.sources.numbers import DIGITS, whole
+from desktop.sources.texts import BETWEEN_LINES, line, printable
 
 MOST_BYTES = 8 * 1024 * 1024
 """Enough for `/proc/cpuinfo` of the largest servers; a wrong path never fills the memory."""
@@ -20,7 +21,7 @@ _FLAGS: Final = (
 
 
 def read_text(path: Path, most_bytes: int = MOST_BYTES) -> str | None:
-    """The text of one file, undecodable bytes replaced, cut after `most_bytes`.
+    """The text of one file, cut after `most_bytes`; what is not to be shown is replaced.
 
     Only of a regular file, as all of `/proc` and `/sys` are: pipes, devices and sockets give None.
     """
@@ -28,7 +29,8 @@ def read_text(path: Path, most_bytes: int = MOST_BYTES) -> str | None:
         with open(path, "rb", opener=_open) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 return None
-            return file.read(most_bytes).decode("utf-8", errors="replace")
+            text = file.read(most_bytes).decode("utf-8", errors="replace")
+            return printable(text, BETWEEN_LINES)
     except (OSError, ValueError):
         # ValueError: a NUL in the path
         return None
@@ -39,18 +41,18 @@ def _open(path: str, _: int) -> int:
 
 
 def read_line(path: Path) -> str | None:
-    """The stripped content of a one-line file; None when it is empty or not there."""
+    """The content of a one-line file (`texts.line`); None when it is empty or not there."""
     text = read_text(path, 4096)
-    return (text.replace("\0", "").strip() or None) if text is not None else None
+    return line(text) if text is not None else None
 
 
 def read_integer(path: Path) -> int | None:
     """An integer, decimal or `0x…`, of at most 18 digits; None when it holds anything else."""
-    line = read_line(path)
-    if line is None or not line.lower().startswith("0x"):
-        return whole(line)
+    told = read_line(path)
+    if told is None or not told.lower().startswith("0x"):
+        return whole(told)
     try:
-        return whole(int(line[: DIGITS + 2], 16)) if len(line) <= DIGITS + 2 else None
+        return whole(int(told[: DIGITS + 2], 16)) if len(told) <= DIGITS + 2 else None
     except ValueError:
         return None
 
@@ -58,7 +60,7 @@ def read_integer(path: Path) -> int | None:
 def link_name(path: Path) -> str | None:
     """The last part of what a link points to: `driver -> …/drivers/amdgpu` gives `amdgpu`."""
     try:
-        return path.resolve(strict=True).name if path.is_symlink() else None
+        return line(path.resolve(strict=True).name) if path.is_symlink() else None
     except (OSError, RuntimeError):
         return None
 
@@ -74,4 +76,4 @@ def children(folder: Path, pattern: str = "*") -> tuple[Path, ...]:
 def read_lines_of(folder: Path, names: tuple[str, ...]) -> dict[str, str]:
     """Several one-line files of one folder; those that are not there are left out."""
     lines = {name: read_line(folder / name) for name in names}
-    return {name: line for name, line in lines.items() if line is not None}
+    return {name: told for name, told in lines.items() if told is not None}

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import TypeVar
 
-from desktop.sources.numbers import above_zero, whole
+from desktop.sources.numbers import card_bytes, whole
+from desktop.sources.texts import line
 
 T = TypeVar("T")
 
@@ -69,7 +70,7 @@ class Nvml:
         total = self._guard(lambda: int(self._library.nvmlDeviceGetMemoryInfo(handle).total))
         bus_id = self._guard(lambda: _text(self._library.nvmlDeviceGetPciInfo(handle).busId))
         driver = self._guard(lambda: _text(self._library.nvmlSystemGetDriverVersion()))
-        return NvmlCard(index, _text(name), above_zero(total), bus_id, driver)
+        return NvmlCard(index, _text(name), card_bytes(total), bus_id, driver)
 
     def _whole(self, function: str, index: int) -> int | None:
         handle = self._handle(index)
@@ -125,4 +126,5 @@ def read_cards(library: ModuleType | None = None) -> Iterator[NvmlCard]:
 
 def _text(value: object) -> str:
     # older bindings give bytes
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+    return line(text) or ""

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+from desktop.sources.texts import line
+
 DISPLAY_CLASS: Final = "{4d36e968-e325-11ce-bfc1-08002be10318}"
 """Microsoft's device setup class of display adapters."""
 _CLASSES: Final = r"SYSTEM\CurrentControlSet\Control\Class"
@@ -148,4 +150,4 @@ def _size(told: object) -> int | None:
 
 
 def _text(told: object) -> str | None:
-    return told.strip() or None if isinstance(told, str) else None
+    return line(told) if isinstance(told, str) else None

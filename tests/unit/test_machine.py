@@ -27,7 +27,7 @@ from desktop.machine.memory_rule import settled
 from desktop.machine.merge import with_engine
 from desktop.machine.names import likeness, vendor_of
 from desktop.machine.nvidia_list import NvidiaList
-from desktop.machine.parse_cards import from_nvml, normal_address
+from desktop.machine.parse_cards import from_nvml
 from desktop.machine.parse_cgroup import cpu_limit
 from desktop.machine.parse_ids import amdgpu_name, pci_name
 from desktop.machine.parse_instructions import of_cpuinfo, of_sysctl
@@ -347,10 +347,13 @@ def test_merging_fills_what_the_first_source_left_open():
 
 
 def test_nvml_addresses_are_the_kernels():
-    assert normal_address("00000000:0A:00.0") == "0000:0a:00.0"
-    assert normal_address("0001:01:00.0") == "0001:01:00.0"
-    # Intel's volume management device opens a domain of its own
-    assert normal_address("00010000:E1:00.0") == "10000:e1:00.0"
+    for told, address in (
+        ("00000000:0A:00.0", "0000:0a:00.0"),
+        ("0001:01:00.0", "0001:01:00.0"),
+        # Intel's volume management device opens a domain of its own
+        ("00010000:E1:00.0", "10000:e1:00.0"),
+    ):
+        assert from_nvml(NvmlCard(0, "T4", GIB, told, None)).pci_address == address
 
 
 # --- Windows and macOS

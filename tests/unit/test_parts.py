@@ -16,7 +16,6 @@ from jsonschema import Draft202012Validator
 
 from desktop import resources
 from desktop.bench import parts_sizes as sizes
-from desktop.bench.ggml import pci_address
 from desktop.bench.parts import Tools, measure_parts
 from desktop.bench.parts_data import agree, random_block
 from desktop.bench.parts_protocol import PartsJob, PartStarted
@@ -393,22 +392,6 @@ class TestData:
             np.roll(expected, 1),
         ):
             assert not agree(expected, wrong)
-
-
-@pytest.mark.parametrize(
-    ("told", "address"),
-    [
-        ("0000:c1:00.0", "0000:c1:00.0"),
-        ("00000000:3B:00.0", "0000:3b:00.0"),
-        ("65:00.1", "0000:65:00.1"),
-        ("00010000:01:00.0", "10000:01:00.0"),
-        ("", None),
-        ("GPU-8f6d3a52-1b2c-4d5e-8f90-a1b2c3d4e5f6", None),
-        ("SN4711", None),
-    ],
-)
-def test_only_a_pci_address_is_taken_of_a_devices_id(told, address):
-    assert pci_address(told) == address
 
 
 @pytest.fixture
