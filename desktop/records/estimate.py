@@ -109,6 +109,9 @@ class Target:
     """By quant family; a family that is not there is not supported."""
     overhead_bytes: int
     """Held by the back end itself on each device."""
+    measured_devices: int | None = None
+    """Devices of the class that its intervals were fitted to; 0: devices of other classes only.
+    None: not told."""
 
 
 @dataclass(frozen=True, slots=True)
