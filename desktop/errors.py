@@ -267,6 +267,10 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
             "There is no setting called {name}.", "The settings are: {allowed}."
         ),
         "setting_bad": Sentence("{name} cannot be {found}.", "Give {allowed}."),
+        "place_meant": Sentence(
+            "{found} is no code of a place.",
+            "Did you mean {meant}? Set it so: `gram settings place {place}`.",
+        ),
         "setting_bad_in_file": Sentence(
             "In {file}, {name} cannot be {found}, so the default is used ({default}).",
             "Allowed: {allowed}. Set it (`gram settings {name} VALUE`) or remove it (`gram "
@@ -359,6 +363,68 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
         "modelled_card": Sentence(
             "{name}: {idle_w} W + its load × ({limit_w} W - {idle_w} W), the limit by the "  # noqa: RUF001
             "catalogue, idle {idle_share} of it. Row '{row}': {source}."
+        ),
+        # estimates: why a range is as wide as it is
+        "estimate_matched": Sentence(
+            "What {target} reaches on devices of this class is known, and the model's attention is "
+            "of a sort that it was known for."
+        ),
+        "estimate_outside_regime": Sentence(
+            "The shares of bandwidth of {target} were not stated for {family} models that read as "
+            "few or as many bytes a token as this one: they are carried over to it."
+        ),
+        "estimate_latency_zero": Sentence(
+            "Nobody measured the fixed time that {target} takes for a layer or a token, so it "
+            "counts as zero: an assumption, no measurement."
+        ),
+        "estimate_size_bits": Sentence(
+            "No file of {quant} is known to the byte; its size is computed from the number of "
+            "parameters and the bits per weight."
+        ),
+        "estimate_size_tensors": Sentence(
+            "No file of {quant} is known to the byte; its size is computed from the model's "
+            "tensors, by the rule by which llama.cpp gives each of them its type."
+        ),
+        "estimate_size_exact": Sentence("The size of {quant} is a file's own."),
+        # estimates: why there is none
+        "estimate_no_target": Sentence(
+            "No back end is known to run {quant} on {memory} ({device}): that is not supported. It "
+            "does not mean that the estimate failed.",
+            "Choose a quantization that a back end of this device has, or add a back end for {id} "
+            "to the table of targets.",
+        ),
+        "estimate_too_large": Sentence(
+            "{quant} is the smallest that a back end of {device} has, and it needs {need} of the "
+            "{usable} that can be used.",
+            "Choose a smaller model, a shorter context, or a device with more memory.",
+        ),
+        "estimate_does_not_fit": Sentence(
+            "{quant} needs {need} of the {usable} that can be used on {device}.",
+            "Choose a smaller quantization, a shorter context, or a device with more memory.",
+        ),
+        "estimate_no_bandwidth": Sentence(
+            "The memory bandwidth of {device} has no source, so there is no rate.",
+            "Measure it: on such a machine, `gram parts` and `gram fits`.",
+        ),
+        "estimate_beyond_context": Sentence(
+            "{name} is trained for {trained} tokens; {found} are more.", "Give a shorter context."
+        ),
+        "estimate_no_arithmetic": Sentence(
+            "{device} does not compute in {quant}, so it is not offered there.",
+            "Choose another quantization.",
+        ),
+        "model_unknown": Sentence(
+            "The catalogue has no model called {name}.",
+            "Look for it by a word: `gram estimate --find WORD`.",
+        ),
+        "model_near": Sentence("The catalogue has no model called {name}.", "It has: {near}."),
+        "device_unknown": Sentence(
+            "The catalogue has no device called {name}.",
+            "`gram estimate MODEL` lists the ids of all.",
+        ),
+        "device_near": Sentence("The catalogue has no device called {name}.", "It has: {near}."),
+        "quant_unknown": Sentence(
+            "There is no quantization called {name}.", "There are: {allowed}."
         ),
         # doors
         "no_display": Sentence(

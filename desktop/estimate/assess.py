@@ -1,0 +1,76 @@
+"""The estimate of one quantization on one configuration of a profile."""
+
+from desktop.errors import GramError, Reason
+from desktop.estimate import reasons
+from desktop.estimate.ranking import Choice, Option
+from desktop.estimate.sheet import Sheet
+from desktop.estimate.speed import DeviceWork, decode_speed, weights_ceiling
+from desktop.estimate.work import device_work
+from desktop.records.estimate import Configuration, Estimate
+
+
+def estimate_of(sheet: Sheet, configuration: Configuration, choice: Choice) -> Estimate:
+    """Of the best option of `choice`; without one, or without a bandwidth, the reason alone."""
+    best = choice.best
+    if best is None:
+        return _none(sheet, configuration, None, choice.reason)
+    return option_estimate(sheet, configuration, best)
+
+
+def option_estimate(sheet: Sheet, configuration: Configuration, option: Option) -> Estimate:
+    """Of one option, whether or not it fits; a rate only where it does."""
+    if not option.fits:
+        needed, unit = option.need.total_bytes, sheet.profile.memory_unit_bytes
+        told = reasons.does_not_fit(option.quant, needed, configuration, unit)
+        return _none(sheet, configuration, option, told)
+    if configuration.bandwidth_bytes_s is None:
+        return _none(sheet, configuration, option, reasons.no_bandwidth(configuration))
+    try:
+        decode = decode_speed([work_of(sheet, configuration, option)])
+    except GramError as e:
+        return _none(sheet, configuration, option, e.reason)
+    return Estimate(
+        model=sheet.model.id,
+        quant=option.quant.id,
+        configuration=configuration.id,
+        target=option.target.id,
+        use=sheet.use,
+        need=option.need,
+        decode=decode,
+        tier=sheet.profile.tier,
+        reasons=reasons.of_range(option.quant, option.weights, option.target, option.efficiency),
+    )
+
+
+def ceiling_of_weights(sheet: Sheet, configuration: Configuration, option: Option) -> float:
+    """Bandwidth ÷ active weights, tokens a second.
+
+    Raises:
+        GramError: `bad_number`.
+    """
+    return weights_ceiling([work_of(sheet, configuration, option)])
+
+
+def work_of(sheet: Sheet, configuration: Configuration, option: Option) -> DeviceWork:
+    """What the device has to do for each token: all of the model is on it."""
+    return device_work(
+        sheet.model,
+        option.weights,
+        sheet.cache_read_bytes,
+        configuration,
+        option.efficiency,
+    )
+
+
+def _none(
+    sheet: Sheet, configuration: Configuration, option: Option | None, reason: Reason | None
+) -> Estimate:
+    return Estimate(
+        model=sheet.model.id,
+        quant=option.quant.id if option else "",
+        configuration=configuration.id,
+        target=option.target.id if option else None,
+        use=sheet.use,
+        need=option.need if option else None,
+        reasons=(reason,) if reason else (),
+    )

@@ -1,0 +1,67 @@
+"""Figures as the estimate's page prints them, for the terminal and the window alike."""
+
+from desktop.records.estimate import Configuration, Speed
+
+GIB = 2**30
+GB = 10**9
+
+
+def rate(value_tok_s: float) -> str:
+    """One decimal and a thousands mark: `7,024.3`."""
+    return f"{value_tok_s:,.1f}"
+
+
+def span(speed: Speed) -> str:
+    """Low and high: `5,092.6–7,024.3`."""  # noqa: RUF002 - the dash that is meant
+    return f"{rate(speed.low_tok_s)}–{rate(speed.high_tok_s)}"  # noqa: RUF001
+
+
+def amount(count_bytes: float, unit_bytes: int = GB) -> str:
+    """At most one decimal: `4`, `3.3`, `204.8`."""
+    return _short(count_bytes / unit_bytes)
+
+
+def memory(count_bytes: float, unit_bytes: int = GB) -> str:
+    """With its unit: `3.3 GB`, `12 GiB`."""
+    return f"{amount(count_bytes, unit_bytes)} {unit_name(unit_bytes)}"
+
+
+def unit_name(unit_bytes: int) -> str:
+    """`GB` or `GiB`."""
+    return "GiB" if unit_bytes == GIB else "GB"
+
+
+def bandwidth(bytes_s: float) -> str:
+    """`456 GB/s`, `204.8 GB/s`."""
+    return f"{_short(bytes_s / GB)} GB/s"
+
+
+def parameters(count: int) -> str:
+    """`1.2 B`, `135 M`."""
+    if count >= 10**9:
+        return f"{count / 10**9:,.1f} B"
+    return f"{count / 10**6:,.0f} M"
+
+
+def price(value_usd: float) -> str:
+    """`$249`."""
+    return f"${value_usd:,.0f}"
+
+
+def device(configuration: Configuration) -> tuple[str, str]:
+    """A configuration's name in two: the device and its memory, `Intel Arc B580`, `12 GB`.
+
+    The memory is empty where the name does not end with it.
+    """
+    words = configuration.name.split(" ")
+    numbers = (i for i in range(1, len(words) - 1) if words[i + 1] == "GB" and _is_number(words[i]))
+    at = next(numbers, len(words))
+    return " ".join(words[:at]), " ".join(words[at:])
+
+
+def _short(value: float) -> str:
+    return f"{value:,.1f}".removesuffix(".0")
+
+
+def _is_number(word: str) -> bool:
+    return word.replace(".", "", 1).isdecimal()

@@ -1,0 +1,99 @@
+"""Which quantization a device would run, and in which order devices stand.
+
+A device takes the quantization of the best quality that one of its back ends has and that fits.
+Devices are ranked by the high end of the range; ties are broken by memory, then price, then id.
+"""
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from desktop.errors import GramError, Reason
+from desktop.estimate import reasons
+from desktop.estimate.profile import side_of
+from desktop.estimate.sheet import Sheet
+from desktop.estimate.targets import efficiency_of, targets_for
+from desktop.records.estimate import Configuration, Efficiency, MemoryNeed, Target
+from desktop.records.model import Quant, Weights
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One quantization on one device, under the preferred back end that has it."""
+
+    quant: Quant
+    weights: Weights
+    target: Target
+    efficiency: Efficiency
+    need: MemoryNeed
+    """With the back end's overhead."""
+    fits: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a device would run."""
+
+    best: Option | None
+    """None where nothing runs, or nothing fits."""
+    runner_up: Option | None = None
+    reason: Reason | None = None
+    """Why there is no best."""
+
+
+def choose(sheet: Sheet, configuration: Configuration) -> Choice:
+    """The best quantization that fits, and the next."""
+    try:
+        found = options(sheet, configuration)
+    except GramError as e:
+        return Choice(None, reason=e.reason)
+    fitting = [option for option in found if option.fits]
+    if fitting:
+        return Choice(fitting[0], fitting[1] if len(fitting) > 1 else None)
+    return Choice(None, reason=_why_none(sheet, configuration, found))
+
+
+def options(sheet: Sheet, configuration: Configuration) -> tuple[Option, ...]:
+    """All quantizations that a back end of the device has, the best quality first.
+
+    Raises:
+        GramError: the model's cache cannot be counted.
+    """
+    return tuple(_options(sheet, configuration))
+
+
+def price_and_id(configuration: Configuration) -> tuple[float, str]:
+    """To break ties: those without a price come last."""
+    price = configuration.price_usd
+    return (math.inf if price is None else price, configuration.id)
+
+
+def _options(sheet: Sheet, configuration: Configuration) -> Iterator[Option]:
+    profile, side = sheet.profile, side_of(configuration)
+    targets = targets_for(configuration, profile.targets)
+    for quant, weights in sheet.weights:
+        found = _first_with(targets, quant)
+        if found is None or not profile.counting.runs(quant, configuration):
+            continue
+        target, efficiency = found
+        bare = sheet.need(quant, weights, side)
+        need = replace(bare, compute_bytes=bare.compute_bytes + target.overhead_bytes)
+        fits = need.total_bytes <= configuration.usable_bytes
+        yield Option(quant, weights, target, efficiency, need, fits)
+
+
+def _first_with(targets: Iterable[Target], quant: Quant) -> tuple[Target, Efficiency] | None:
+    for target in targets:
+        efficiency = efficiency_of(target, quant)
+        if efficiency is not None:
+            return target, efficiency
+    return None
+
+
+def _why_none(sheet: Sheet, configuration: Configuration, found: tuple[Option, ...]) -> Reason:
+    if not found:
+        return reasons.no_target(sheet.weights[0][0], configuration)
+    least = min(found, key=lambda option: option.need.total_bytes)
+    return reasons.too_large(
+        least.quant, least.need.total_bytes, configuration, sheet.profile.memory_unit_bytes
+    )

@@ -1,0 +1,87 @@
+"""The reasons of an estimate: short labels, and the codes with what they speak of.
+
+The sentence that says what a reason means is in `errors.CATALOGUE`, under the same code.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from desktop.errors import Param, Reason
+from desktop.estimate import printed
+from desktop.records.estimate import Configuration, Efficiency, Target
+from desktop.records.model import Quant, SizeBasis, Weights
+
+LABELS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "estimate_matched": "matched target",
+        "estimate_outside_regime": "outside efficiency regime",
+        "estimate_latency_zero": "exposed latency uncalibrated",
+        "estimate_size_bits": "computed artifact size",
+        "estimate_size_tensors": "size by tensors",
+        "estimate_size_exact": "exact artifact size",
+    }
+)
+"""In the order in which a row names them; the window translates them."""
+
+_SIZES: Final = {
+    SizeBasis.BITS: "estimate_size_bits",
+    SizeBasis.TENSORS: "estimate_size_tensors",
+    SizeBasis.EXACT: "estimate_size_exact",
+}
+
+
+def of_range(
+    quant: Quant, weights: Weights, target: Target, efficiency: Efficiency
+) -> tuple[Reason, ...]:
+    """Why a range is as it is, in the order of `LABELS`."""
+    found = [Reason("estimate_matched", {"target": target.id})]
+    regime = efficiency.regime_bytes
+    if regime and not regime.low <= weights.active_bytes <= regime.high:
+        found.append(
+            Reason("estimate_outside_regime", {"target": target.id, "family": quant.family})
+        )
+    if efficiency.layer_s.high == 0 and efficiency.token_s.high == 0:
+        found.append(Reason("estimate_latency_zero", {"target": target.id}))
+    return (*found, Reason(_SIZES[weights.basis], {"quant": quant.label}))
+
+
+def no_target(quant: Quant, configuration: Configuration) -> Reason:
+    """No back end of the device has a quantization; `quant` is the one that was preferred."""
+    device, memory = printed.device(configuration)
+    return Reason(
+        "estimate_no_target",
+        {"quant": quant.label, "memory": memory, "device": device, "id": configuration.id},
+    )
+
+
+def too_large(quant: Quant, need_bytes: int, configuration: Configuration, unit: int) -> Reason:
+    """Nothing fits; `quant` is the one that needs least."""
+    return Reason("estimate_too_large", _sizes(quant, need_bytes, configuration, unit))
+
+
+def does_not_fit(quant: Quant, need_bytes: int, configuration: Configuration, unit: int) -> Reason:
+    """One quantization needs more than can be used."""
+    return Reason("estimate_does_not_fit", _sizes(quant, need_bytes, configuration, unit))
+
+
+def no_bandwidth(configuration: Configuration) -> Reason:
+    """No source tells how fast its memory is."""
+    return Reason("estimate_no_bandwidth", {"device": configuration.name})
+
+
+def meanings(given: tuple[Reason, ...]) -> tuple[Reason, ...]:
+    """One reason of each code in `given`, the first, by the alphabet of the labels."""
+    first = {reason.code: reason for reason in reversed(given)}
+    return tuple(sorted(first.values(), key=lambda reason: LABELS.get(reason.code, reason.code)))
+
+
+def _sizes(
+    quant: Quant, need_bytes: int, configuration: Configuration, unit_bytes: int
+) -> dict[str, Param]:
+    return {
+        "quant": quant.label,
+        "device": configuration.name,
+        "need": printed.memory(need_bytes, unit_bytes),
+        "usable": printed.memory(configuration.usable_bytes, unit_bytes),
+    }

@@ -1,0 +1,78 @@
+"""One model at one depth under one profile: what does not depend on the device, counted once."""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from desktop.errors import GramError
+from desktop.estimate.cache import cache_read_bytes
+from desktop.estimate.profile import Profile, Side
+from desktop.records.estimate import MemoryNeed, Use
+from desktop.records.model import Model, Quant, Weights
+
+MAX_POSITION: Final = 1 << 24
+"""The most tokens before the one that is generated; the longest context today is 10 million."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """The bytes of one model in each quantization."""
+
+    profile: Profile
+    model: Model
+    """As the profile takes it."""
+    use: Use
+    cache_read_bytes: int
+    """Of keys, values and state, for one token at `use.depth`."""
+    weights: tuple[tuple[Quant, Weights], ...]
+    """The best quality first."""
+    _needs: dict[tuple[str, Side], MemoryNeed] = field(default_factory=dict, repr=False)
+
+    def need(self, quant: Quant, weights: Weights, side: Side) -> MemoryNeed:
+        """Without a back end's overhead; counted once for each sort of device.
+
+        Raises:
+            GramError: the model's cache cannot be counted.
+        """
+        key = (quant.id, side)
+        if key not in self._needs:
+            self._needs[key] = self.profile.counting.need(self.model, weights, self.use, side)
+        return self._needs[key]
+
+
+def sheet_of(
+    model: Model, profile: Profile, position: int, quants: tuple[Quant, ...] | None = None
+) -> Sheet:
+    """Count the bytes of `model`.
+
+    Args:
+        model: of the catalogue.
+        profile: whose constants.
+        position: tokens in the cache while one is generated.
+        quants: only these; None: all of the profile.
+
+    Raises:
+        GramError: as `use_at`; `layers_unclear`, `header_lacks`.
+    """
+    use = use_at(model, position)
+    counted = profile.counting.model(model)
+    chosen = profile.ranked_quants if quants is None else quants
+    weights = tuple((quant, profile.counting.weights(counted, quant)) for quant in chosen)
+    return Sheet(profile, counted, use, cache_read_bytes(counted, use), weights)
+
+
+def use_at(model: Model, position: int) -> Use:
+    """A token is generated while `position` are in the cache, which has room for it besides.
+
+    At the full context the token is the last that the cache takes.
+
+    Raises:
+        GramError: `bad_number` for a position below 0 or beyond 2²⁴; `estimate_beyond_context` for
+            one beyond what the model is trained for.
+    """
+    if not 0 <= position <= MAX_POSITION:
+        raise GramError("bad_number", name="context", low=0, high=MAX_POSITION, found=position)
+    trained = model.context_trained
+    if trained is not None and position > trained:
+        raise GramError("estimate_beyond_context", name=model.name, trained=trained, found=position)
+    depth = position - 1 if position == trained else position
+    return Use(context=depth + 1, depth=depth)
