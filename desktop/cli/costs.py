@@ -9,6 +9,7 @@ from desktop.errors import Reason
 from desktop.records.cost import Carbon, Costs, GridBasis, HourlyRate, RateBasis, RateCard
 from desktop.records.energy import MeterFacts
 from desktop.rules.carbon import NOT_COUNTED
+from desktop.rules.price import DEAREST
 
 _RATES: Final = {
     RateBasis.RENTED: "what is paid for this machine",
@@ -56,12 +57,13 @@ def _rate(rate: HourlyRate) -> str:
 
 
 def _card(card: RateCard) -> str:
+    dearest = f". {DEAREST}" if card.dearest else ""
     whose = f"catalogue price of {card.price_of}" if card.price_of else "its price"
     return (
         f"{whose}, ${card.hardware_price_usd:,.0f} over three years at half use, "
         f"${figures.number(card.hardware_usd_h)}; {figures.number(card.watts_w)} W, "
         f"{card.watts_from}, at ${card.tariff_usd_kwh:g}/kWh, "
-        f"${figures.number(card.electricity_usd_h)}"
+        f"${figures.number(card.electricity_usd_h)}{dearest}"
     )
 
 

@@ -73,6 +73,8 @@ class RateCard:
     """`sensor (NVML)`, `modelled (CPU load)`, `catalogue`."""
     tariff_usd_kwh: float
     electricity_usd_h: float
+    dearest: bool = False
+    """The price is that of the dearest computer with the chip: most cost less an hour."""
 
 
 @dataclass(frozen=True, slots=True)

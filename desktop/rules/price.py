@@ -18,6 +18,11 @@ from desktop.rules.kind import counted_cards
 
 HOURS_OF_USE: Final = 3 * 365 * 24 / 2
 """Three years at half use."""
+DEAREST: Final = (
+    "The catalogue's price is that of the dearest computer with this chip (all cores, most "
+    "memory): a smaller one costs less. Say yours: `gram settings hardware_price_usd 1600`."
+)
+"""Said beside a price that follows from one of a chip that is sold in computers only."""
 _S_PER_H: Final = 3600
 _MTOK: Final = 1e6
 
@@ -29,6 +34,8 @@ class HardwarePrice:
     usd: float
     of: str = ""
     """Whose price; empty where the owner gave it."""
+    dearest: bool = False
+    """It is that of the dearest computer with a chip that is sold in computers only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +79,7 @@ def rate_card(
         watts_from=draw.told_by,
         tariff_usd_kwh=tariff_usd_kwh,
         electricity_usd_h=electricity_usd_h,
+        dearest=price.dearest,
     )
     basis = RateBasis.RATE_CARD_DEFAULT if price.of else RateBasis.OWNED
     return HourlyRate(hardware_usd_h + electricity_usd_h, basis, card)
@@ -103,7 +111,9 @@ def catalogue_price(machine: Machine, devices: Sequence[CatalogueDevice]) -> Har
         if listed is None or listed.price_usd is None:
             return Reason("price_hardware_missing", {"name": name})
         prices.append(listed.price_usd)
-    return HardwarePrice(sum(prices), ", ".join(name for name, _ in found))
+    names = ", ".join(name for name, _ in found)
+    # an integrated unit is sold with the computer around it, and the catalogue prices the largest
+    return HardwarePrice(sum(prices), names, dearest=any(card.integrated for card in cards))
 
 
 def catalogue_draw(machine: Machine, devices: Sequence[CatalogueDevice]) -> Draw | None:

@@ -7,6 +7,7 @@ from PySide6.QtCore import QCoreApplication
 from desktop.errors import Reason
 from desktop.records.cost import Carbon, Costs, GridBasis, HourlyRate, RateBasis
 from desktop.records.energy import MeterFacts
+from desktop.rules.price import DEAREST
 from desktop.ui import format as fmt
 from desktop.ui import messages
 from desktop.ui.messages import QT_TRANSLATE_NOOP
@@ -29,8 +30,9 @@ def price(costs: Costs) -> str:
     if costs.price is None:
         return _missing(costs.price_missing)
     words = _tr("${figure} per million generated tokens; derived from {rate}")
-    figure = fmt.number(costs.price.usd_per_mtok)
-    return words.format(figure=figure, rate=_rate(costs.price.rate))
+    rate = costs.price.rate
+    said = words.format(figure=fmt.number(costs.price.usd_per_mtok), rate=_rate(rate))
+    return f"{said}. {_tr(DEAREST)}" if rate.card is not None and rate.card.dearest else said
 
 
 def carbon(costs: Costs) -> str:

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from desktop.records.cost import Costs
 from desktop.records.events import CallFailed, CostsKnown, Notice, RunFailed
 from desktop.records.request import REFERENCE, RunRequest, Signing
 from desktop.records.run import Note
+from desktop.rules.price import DEAREST
 from desktop.ui import format as fmt
 from desktop.ui.content import MACHINE, MEASURE, RESULTS
 from desktop.ui.main_window import MainWindow
@@ -79,11 +81,21 @@ def test_price_and_carbon_are_derived_and_say_from_what(window, services):
     assert value("Price") == value("Carbon") == fmt.DASH
     services.post(demo.costs_known())
     assert value("Price").startswith("$0.985 per million generated tokens; derived from $0.171")
-    assert "default rate card" in value("Price")
+    assert value("Price").endswith("an hour (default rate card)")
     carbon = plain(value("Carbon"))
     assert carbon.startswith("93.5 g CO2e per million generated tokens; derived from energy, mod")
     assert "2024 world average" in carbon
     assert "own solar power are not counted" in carbon
+
+
+def test_a_price_by_the_dearest_computer_says_so(window, services):
+    costs = demo.costs_known().costs
+    rate = costs.price.rate
+    dearest = replace(rate, card=replace(rate.card, dearest=True))
+    services.post(demo.finished())
+    services.post(CostsKnown(replace(costs, price=replace(costs.price, rate=dearest))))
+    price = window.content.measure.result.facts.value("Price")
+    assert price.endswith(f"an hour (default rate card). {DEAREST}")
 
 
 def test_an_unknown_price_says_which_figure_is_missing(window, services):

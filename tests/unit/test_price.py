@@ -7,13 +7,14 @@ import pytest
 from desktop.cli.costs import lines, plain
 from desktop.errors import GramError, Reason
 from desktop.records.build import Build
-from desktop.records.cost import GridBasis, HourlyRate, Price, RateBasis
+from desktop.records.cost import Costs, GridBasis, HourlyRate, Price, RateBasis
 from desktop.records.energy import Energy, MeterFacts, MeterKind, Scope, Source
 from desktop.records.machine import Accelerator, Conditions, Cpu, Machine
 from desktop.records.run import EngineFacts, MemoryHeld, Plan, Repetition, Run
 from desktop.rules.catalogue import CatalogueDevice
 from desktop.rules.device_names import words_of
 from desktop.rules.price import (
+    DEAREST,
     Draw,
     HardwarePrice,
     catalogue_draw,
@@ -124,6 +125,24 @@ def test_all_cards_are_added_and_an_integrated_one_beside_them_is_not():
     two = machine(RTX_3090, IGPU, RTX_3090)
     assert catalogue_price(two, devices).usd == 3000
     assert catalogue_draw(two, devices) == Draw(700, "catalogue")
+
+
+def test_a_chip_that_is_sold_in_computers_has_the_dearest_ones_price_and_it_is_said():
+    m4 = Accelerator("Apple", "Apple M4", None, integrated=True, gpu_cores=10)
+    devices = (replace(device("Apple M4", 1600, 30), vendor="Apple", memory_gib=None),)
+    price = catalogue_price(machine(m4), devices)
+    assert price == HardwarePrice(1600, "Apple M4", dearest=True)
+    rate = rate_card(price, Draw(30, "catalogue"), 0.3)
+    costs = Costs(Price(0.5, rate), None, None, None, None)
+    assert lines(costs)[0][1].endswith(f". {DEAREST}")
+    assert plain(costs)["price"]["rate"]["card"]["dearest"] is True
+    # a card is sold alone, and its owner's own price is exact
+    card = catalogue_price(machine(RTX_3090), (device("RTX 3090", 1500, 350),))
+    own = HardwarePrice(800)
+    for exact in (card, own):
+        known = rate_card(exact, Draw(30, "x"), 0.3)
+        assert not known.card.dearest
+        assert DEAREST not in lines(Costs(Price(0.5, known), None, None, None, None))[0][1]
 
 
 def test_one_unknown_card_makes_the_whole_unknown_and_is_named():
