@@ -1,0 +1,223 @@
+"""What this machine's own measurements say of a build: the terms of its time for a token.
+
+A token takes, on each device in its turn, the bytes of each type at that type's rate, the cache, a
+fixed cost for each layer and one for the token. The rates are the machine's parts (tier B); its
+runs narrow them (tier A, `residuals`).
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from desktop.estimate.residuals import Term
+from desktop.estimate.type_rates import TypeRate, rate_for, type_rates
+from desktop.records.estimate import Interval
+from desktop.records.model import WeightPart, WeightUse
+from desktop.records.parts import PartRate, PartTest
+from desktop.rules.ggml_types import BLOCKS
+
+LAYER_GRAPHS: Final = 15.0
+"""A layer's fixed cost on a processor, in small graphs: some twenty operations, after each of which
+all threads meet."""
+_LAYER_SD: Final = 0.5
+_ARCHITECTURE_SD: Final = 0.3
+"""Between the layers of one architecture and another's."""
+_TOKEN_LAYERS: Final = 3.0
+"""The fixed cost of a token in layers."""
+_TOKEN_SD: Final = 1.0
+_CACHE_SLOWER: Final = 1.5
+"""Keys and values are read in more and smaller pieces than weights: 1 to 2.5 times as long a byte.
+"""
+_CACHE_SD: Final = 0.45
+_SAVED: Final = 0.3
+"""Of the time to read weights that the caches hold, on average over machines; 0 to 0.6."""
+_SAVED_SD: Final = 1.0
+_USUAL_CACHE_BYTES: Final = 32 << 20
+"""A last-level cache of a desktop's processor, where the system does not tell."""
+_NINETY: Final = 1.64
+_PROMPT_SHARE: Final = 0.9
+"""Of the rate of a large product of F16, that a prompt's products reach."""
+_PROMPT_SD: Final = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a token asks of one device."""
+
+    device: str
+    """The engine's name of it."""
+    bytes_by_type: Mapping[str, float]
+    """Weights that are read, by ggml's type."""
+    layers: int
+    architecture: str
+    cache_bytes: float = 0.0
+    """Keys, values and state that are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceRates:
+    """What is known of one device, with the threads that a run would use."""
+
+    device: str
+    types: Mapping[str, TypeRate]
+    layer_s: float
+    """Expected fixed cost of a layer."""
+    layer_sd: float
+    flops: float | None = None
+    """Of a large product of F16."""
+    threads: int | None = None
+    last_level_cache_bytes: int | None = None
+    """None where the system does not tell."""
+
+
+def device_rates(
+    rates: Sequence[PartRate],
+    device: str,
+    threads: int | None,
+    *,
+    layer: Interval | None = None,
+    last_level_cache_bytes: int | None = None,
+) -> DeviceRates | None:
+    """What the parts tell of a device; None where no type or no fixed cost is known.
+
+    Args:
+        rates: of the machine's parts.
+        device: the engine's name of it.
+        threads: of a processor; None of cards.
+        layer: seconds of a layer by the catalogue of the device's class, for cards: their small
+            graph tells of starting one, and a layer has many. None: by the small graph.
+        last_level_cache_bytes: where the system tells.
+    """
+    types = type_rates(rates, device, threads)
+    fixed = _layer(rates, device, threads, layer)
+    if not types or fixed is None:
+        return None
+    flops = _rate(rates, device, threads, PartTest.MATMUL_F16)
+    return DeviceRates(device, types, *fixed, flops, threads, last_level_cache_bytes)
+
+
+def work_on(
+    device: str, parts: Sequence[WeightPart], architecture: str, layers: int, cache_bytes: float
+) -> Work:
+    """The work of weights that all lie on one device."""
+    read: Counter[str] = Counter()
+    for part in parts:
+        if part.active_bytes:
+            read[part.type] += part.active_bytes
+    return Work(device, dict(read), layers, architecture, cache_bytes)
+
+
+def token_terms(works: Sequence[Work], rates: Mapping[str, DeviceRates]) -> dict[str, Term] | None:
+    """The terms of a token's time; None where a device or a type is not known.
+
+    Args:
+        works: of the devices, which work one after another.
+        rates: by the device's name.
+    """
+    terms: dict[str, Term] = {}
+    for work in works:
+        known = rates.get(work.device)
+        if known is None or not set(work.bytes_by_type) <= set(BLOCKS):
+            return None
+        found = {**_reading(work, known), **_fixed(work, known)}
+        terms |= {f"{work.device} {name}": term for name, term in found.items()}
+    return terms or None
+
+
+def prompt_terms(
+    works: Sequence[Work], rates: Mapping[str, DeviceRates], tokens: int
+) -> dict[str, Term] | None:
+    """The terms of the time for one token of a prompt of `tokens`; None as `token_terms`.
+
+    Two operations for each weight of the layers, at the rate of a large product; each type may be
+    faster or slower by a share of its own.
+    """
+    terms: dict[str, Term] = {}
+    for work in works:
+        known = rates.get(work.device)
+        if known is None or known.flops is None or not set(work.bytes_by_type) <= set(BLOCKS):
+            return None
+        for kind, size in work.bytes_by_type.items():
+            seconds = 2 * _elements(kind, size) / (known.flops * _PROMPT_SHARE)
+            terms[f"{work.device} prompt {kind}"] = Term(seconds, _PROMPT_SD)
+        layers = Term(work.layers * known.layer_s / tokens, known.layer_sd)
+        terms[f"{work.device} layers"] = layers
+    return terms or None
+
+
+def inner_parts(parts: Sequence[WeightPart]) -> tuple[WeightPart, ...]:
+    """Those that every token of a prompt is multiplied with: not the output matrix."""
+    return tuple(p for p in parts if p.use not in {WeightUse.OUTPUT, WeightUse.EMBEDDING})
+
+
+def unmeasured_types(works: Sequence[Work], rates: Mapping[str, DeviceRates]) -> tuple[str, ...]:
+    """The types whose rate is not measured but taken from near ones, most bytes first."""
+    read: Counter[str] = Counter()
+    for work in works:
+        known = rates.get(work.device)
+        for kind, size in work.bytes_by_type.items():
+            if known is not None and kind not in known.types:
+                read[kind] += round(size)
+    return tuple(kind for kind, _ in read.most_common())
+
+
+def _reading(work: Work, known: DeviceRates) -> dict[str, Term]:
+    terms = {}
+    for kind, size in work.bytes_by_type.items():
+        rate = rate_for(kind, known.types)
+        terms[kind] = Term(size * rate.byte_s, rate.sd)
+    held = _held_by_caches(sum(work.bytes_by_type.values()), known.last_level_cache_bytes)
+    if held:
+        seconds = -_SAVED * held * sum(term.seconds for term in terms.values())
+        terms["in caches"] = Term(seconds, _SAVED_SD)
+    if work.cache_bytes:
+        rate = rate_for("F16", known.types)
+        terms["cache"] = Term(work.cache_bytes * rate.byte_s * _CACHE_SLOWER, _CACHE_SD)
+    return terms
+
+
+def _fixed(work: Work, known: DeviceRates) -> dict[str, Term]:
+    seconds = work.layers * known.layer_s
+    if not seconds:
+        return {}
+    # the same seconds may be wrong in two ways: as all layers here are, and as this kind's are
+    return {
+        "layers": Term(seconds, known.layer_sd),
+        f"layers of {work.architecture}": Term(seconds, _ARCHITECTURE_SD, counted=False),
+        "token": Term(_TOKEN_LAYERS * known.layer_s, _TOKEN_SD),
+    }
+
+
+def _held_by_caches(read_bytes: float, last_level_cache_bytes: int | None) -> float:
+    """How much of what a token reads is still in the caches from the one before: 0 to 1.
+
+    All of it where it fits, nothing from twice the cache on: what is read in turn drives out what
+    will be read next.
+    """
+    size = last_level_cache_bytes or _USUAL_CACHE_BYTES
+    return min(1.0, max(0.0, 2 - read_bytes / size))
+
+
+def _layer(
+    rates: Sequence[PartRate], device: str, threads: int | None, layer: Interval | None
+) -> tuple[float, float] | None:
+    """Expected seconds of a layer, and their relative standard deviation."""
+    if layer is not None and layer.high > 0:
+        middle = (layer.low + layer.high) / 2
+        return middle, max(0.1, (layer.high - layer.low) / 2 / _NINETY / middle)
+    graph_s = _rate(rates, device, threads, PartTest.SMALL_GRAPH)
+    return None if graph_s is None else (LAYER_GRAPHS * graph_s, _LAYER_SD)
+
+
+def _rate(
+    rates: Sequence[PartRate], device: str, threads: int | None, test: PartTest
+) -> float | None:
+    wanted = (device, threads, test)
+    found = (r.median for r in rates if (r.device, r.threads, r.test) == wanted)
+    return next(found, None)
+
+
+def _elements(kind: str, size_bytes: float) -> float:
+    block = BLOCKS[kind]
+    return size_bytes / block.block_bytes * block.block_elements
