@@ -16,7 +16,7 @@ MAX_SIZE: Final = 1 << 24
 MAX_LAYERS: Final = 1024
 MAX_PARAMETERS: Final = 10**14
 _RANGE: Final = re.compile(r"(\d{1,4})(?:-(\d{1,4})(?::(\d{1,3}))?)?")
-_REQUIRED: Final = ("family", "publisher", "released", "license", "native_precision", "sources")
+_REQUIRED: Final = ("family", "publisher", "released", "context_trained", "sources")
 _TEXTS: Final = ("family", "publisher", "released", "license", "native_precision")
 _LISTS: Final = ("sources", "repositories", "aliases")
 _COUNTS: Final = ("active_parameters", "extra_parameters", "context_trained", "per_layer_embedding")
@@ -73,13 +73,13 @@ def layers_of(text: str) -> tuple[int, ...]:
 def _model(row: Mapping[str, Any]) -> Model:
     _known(row, {"id", "name", "architecture", "parameters", "hidden", "vocabulary", "groups",
                  "tied", *_TEXTS, *_LISTS, *_COUNTS})  # fmt: skip
-    missing = [name for name in (*_REQUIRED, "context_trained") if not row.get(name)]
+    missing = [name for name in _REQUIRED if not row.get(name)]
     if missing:
         raise ValueError(f"{missing[0]} is missing")
     groups = tuple(_group(group) for group in row["groups"])
     _add_up(groups)
     rest: dict[str, Any] = {
-        **{name: _text(row, name) for name in _TEXTS},
+        **{name: _text(row, name) for name in _TEXTS if name in row},
         **{name: tuple(map(str, row.get(name, ()))) for name in _LISTS},
         **{name: _count(row, name, MAX_PARAMETERS) for name in _COUNTS if name in row},
     }
