@@ -46,6 +46,8 @@ def parts_from_body(body: Mapping[str, object]) -> Parts:
         StatementError: `bad_envelope`, naming the field that does not hold.
     """
     fields = Fields(body)
+    # of the method: none so far changes how a body is read
+    fields.integer("protocol", 1)
     engine = fields.inner("engine")
     devices = _devices(engine)
     plan = _plan(fields.inner("plan"))

@@ -47,6 +47,8 @@ def run_from_body(body: Mapping[str, object]) -> Run:
         StatementError: `bad_envelope`, naming the field that does not hold.
     """
     fields = Fields(body)
+    # of the method: none so far changes how a body is read
+    fields.integer("protocol", 1)
     plan = _plan(fields.inner("plan"))
     repetitions = _repetitions(fields)
     return Run(
