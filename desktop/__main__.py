@@ -15,7 +15,8 @@ def main() -> int:
         return worker(arguments[1:])
     if arguments[:1] == ["--first-run"]:
         return _first_run(arguments[1:])
-    if arguments[:1] == ["window"]:
+    # its help is the terminal's: it needs no Qt
+    if arguments[:1] == ["window"] and not {"-h", "--help"} & set(arguments):
         return _window(arguments[1:])
     from desktop.cli import main as terminal  # noqa: PLC0415
 

@@ -110,7 +110,7 @@ def _dollars(most: float) -> Callable[[object], float]:
 KEYS: Final[Mapping[str, Key]] = {
     "place": Key(
         "where the machine stands, for its carbon",
-        "a country's two letters (NL), in the United States with the state's (US-CA)",
+        "a country's two letters (NL, GB: ISO 3166), in the United States with the state's (US-CA)",
         _place,
     ),
     "rented": Key("whether the machine is rented", "yes or no", _yes_or_no),

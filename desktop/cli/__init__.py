@@ -1,10 +1,5 @@
 """The terminal door: `gram`. Never imports Qt; each command imports what it needs when it runs."""
 
-import errno
-import io
-import json
-import math
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,37 +8,16 @@ from typing import Any
 import click
 
 from desktop import __version__
-from desktop.errors import GramError, Reason
+from desktop.cli.options import Seconds, speed_tests
+from desktop.cli.output import say, say_error, say_json, say_output_failed, tolerate_poor_output
+from desktop.cli.plain import to_plain
+from desktop.errors import GramError
 
 EXIT_ERROR = 1
 EXIT_USAGE = 2
 EXIT_STOPPED = 130
 """As shells report Ctrl+C."""
 JSON_HELP = "Print one JSON object for programs instead of text."
-
-
-def _tests(
-    _context: click.Context, _option: click.Parameter, names: str | None
-) -> tuple[Any, ...] | None:
-    """`pp16,tg4` as speed tests."""
-    from desktop.records.run import SpeedTest  # noqa: PLC0415
-
-    try:
-        return tuple(SpeedTest.named(n) for n in names.split(",")) if names else None
-    except ValueError as e:
-        raise click.BadParameter("write them as pp512,tg128") from e
-
-
-class _Seconds(click.FloatRange):
-    """A time within a range; a range alone lets NaN pass."""
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        seconds: float = super().convert(value, param, ctx)
-        if math.isnan(seconds):
-            self.fail(f"{value} is not in the range {self._describe_range()}.", param, ctx)
-        return seconds
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -75,15 +49,25 @@ def machine(*, as_json: bool) -> None:
 @click.option("--watch", is_flag=True, help="Go on, a figure a second, until Ctrl+C.")
 @click.option(
     "--seconds",
-    type=_Seconds(0.2, 86_400),
+    type=Seconds(0.2, 86_400),
     help="How long to read. Default: 2; with --watch until Ctrl+C.",
 )
-@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print one JSON object for programs instead of text; with --watch one a line.",
+)
 def show_power(*, watch: bool, seconds: float | None, as_json: bool) -> None:
     """Show the watts of this machine now, and what reads them.
 
     The meter is the one that a run on this machine's cards (or, without cards, its processor)
     would have. Watts that are not measured are called modelled, with the formula.
+
+    With --watch --json each line is an object, one a second: `seconds` since the start, `watts_w`
+    of the last second (null where nothing was read) and `source` (sensor or modelled). The last
+    line is {"summary": ...} with the mean, the joules, the share of the time that was read
+    (`covered`) and the meter.
     """
     from desktop.cli import power  # noqa: PLC0415
 
@@ -130,7 +114,9 @@ def show_power(*, watch: bool, seconds: float | None, as_json: bool) -> None:
     type=click.IntRange(1, 500),
     help="Exactly so many of each test. Default: until the spread is at most 2.5 %.",
 )
-@click.option("--tests", callback=_tests, hidden=True, help="Other tests, as `pp16,tg4` (tests).")
+@click.option(
+    "--tests", callback=speed_tests, hidden=True, help="Other tests, as `pp16,tg4` (tests)."
+)
 @click.option("--fault", hidden=True, help="Ask the worker for a fault (tests).")
 def bench(as_json: bool, **options: Any) -> None:  # noqa: FBT001 - click passes by name
     """Measure BUILD: a GGUF file, the name of a build that is here, or `reference`.
@@ -162,7 +148,7 @@ def bench(as_json: bool, **options: Any) -> None:  # noqa: FBT001 - click passes
 @click.option("--wait", is_flag=True, help="If another measurement runs, wait for it.")
 @click.option("--last", is_flag=True, help="Do not measure: show what was kept last.")
 @click.option(
-    "--seconds", type=_Seconds(1, 600), hidden=True, help="Take no longer than so (tests)."
+    "--seconds", type=Seconds(1, 600), hidden=True, help="Take no longer than so (tests)."
 )
 @click.option("--fault", hidden=True, help="Ask the worker for a fault (tests).")
 def measure_parts(as_json: bool, last: bool, **options: Any) -> None:  # noqa: FBT001 - by name
@@ -190,7 +176,7 @@ def results(*, as_json: bool, export: str | None) -> None:
     from desktop.services.results import exported, result_rows  # noqa: PLC0415
 
     if export:
-        click.echo(exported(default_paths(), export))
+        say(exported(default_paths(), export))
         return
     _print(result_rows(default_paths()), show.results, as_json=as_json)
 
@@ -251,13 +237,24 @@ def doctor(*, as_json: bool) -> None:
     sys.exit(EXIT_ERROR if any(f.state == "missing" for f in findings) else 0)
 
 
-@gram.command(add_help_option=False, context_settings={"ignore_unknown_options": True})
-@click.argument("options", nargs=-1, type=click.UNPROCESSED)
-def window(options: tuple[str, ...]) -> None:
-    """Open the window (a program of its own: the terminal never loads Qt)."""
+@gram.command(context_settings={"ignore_unknown_options": True})
+@click.option("--measure", is_flag=True, help="Begin to measure at once.")
+@click.option(
+    "--allow-key-file",
+    is_flag=True,
+    help="Where there is no keychain, keep the key in a file of the data folder, and say so.",
+)
+@click.argument("others", nargs=-1, type=click.UNPROCESSED, metavar="")
+def window(*, measure: bool, allow_key_file: bool, others: tuple[str, ...]) -> None:
+    """Open the window: this machine, measuring with live curves, and past results.
+
+    One window for each profile: when it is open already, it comes to the front.
+    """
     import subprocess  # noqa: PLC0415
 
-    # `desktop.__main__` opens this door itself; here for who calls `main` directly
+    # `desktop.__main__` opens this door itself: here for its help, and for who calls `main`
+    asked = {"--measure": measure, "--allow-key-file": allow_key_file}
+    options = [*(name for name, wanted in asked.items() if wanted), *others]
     command = [sys.executable, "-m", "desktop", "window", *options]
     sys.exit(subprocess.run(command, check=False).returncode)
 
@@ -266,56 +263,37 @@ def main(arguments: list[str]) -> int:
     """Run `gram` with `arguments`; returns the exit status."""
     tolerate_poor_output()
     try:
-        return _run(arguments)
-    except GramError as e:
-        say_error(e.reason, as_json="--json" in arguments)
+        return _told(arguments)
     except click.Abort:
         return EXIT_STOPPED
     except OSError as e:
-        # nothing is left to flush when the program ends
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
-        if not isinstance(e, BrokenPipeError):
-            said = "output_full" if e.errno == errno.ENOSPC else "output_failed"
-            say_error(Reason(said, {"detail": e.strerror or str(e)}), as_json=False)
+        say_output_failed(e)
+    return EXIT_ERROR
+
+
+def _told(arguments: list[str]) -> int:
+    try:
+        return _run(arguments)
+    except GramError as e:
+        say_error(e.reason, as_json="--json" in arguments)
     return EXIT_ERROR
 
 
 def _run(arguments: list[str]) -> int:
     try:
         status = gram.main(arguments, prog_name="gram", standalone_mode=False)
-        sys.stdout.flush()
     except click.ClickException as e:
-        e.show()
-        return e.exit_code
+        e.show(file=sys.stderr)
+        status = e.exit_code
     except SystemExit as e:
-        return e.code if isinstance(e.code, int) else EXIT_ERROR
+        status = e.code if isinstance(e.code, int) else EXIT_ERROR
+    # here, where it is told in words; at the program's end it would be a warning of Python's
+    sys.stdout.flush()
     return status if isinstance(status, int) else 0
-
-
-def tolerate_poor_output() -> None:
-    """Where the terminal has no `·` or `—`, or there is no output at all, that is no error."""
-    for name in ("stdout", "stderr"):
-        stream = getattr(sys, name)
-        if stream is None:
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123
-        elif isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
-
-
-def say_error(reason: Reason, *, as_json: bool) -> None:
-    """A sentence and what to do next on stderr; for programs an object on stdout as well."""
-    if as_json:
-        said = {"code": reason.code, "text": reason.text(), "advice": reason.advice()}
-        click.echo(json.dumps({"error": {**reason.params, **said}}, ensure_ascii=False))
-    click.echo(f"gram: {reason.text()}", err=True)
-    if reason.advice():
-        click.echo(f"      {reason.advice()}", err=True)
 
 
 def _print(value: Any, show: Callable[[Any], None], *, as_json: bool) -> None:
     if as_json:
-        from desktop.cli.plain import to_plain  # noqa: PLC0415
-
-        click.echo(json.dumps(to_plain(value), indent=2, ensure_ascii=False))
+        say_json(to_plain(value))
     else:
         show(value)

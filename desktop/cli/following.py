@@ -1,5 +1,6 @@
 """Start a measurement from the terminal and follow it to its end."""
 
+import os
 import queue
 import signal
 from collections.abc import Callable
@@ -8,8 +9,14 @@ from types import FrameType
 from typing import Final, Protocol, TypeVar
 
 from desktop.cli.live import LiveLine
+from desktop.cli.output import say_reason
+from desktop.paths import Paths
 from desktop.records.events import AppEvent, Notice, RunFailed
 from desktop.records.request import Signing
+from desktop.services.app_services import AppServices
+from desktop.services.attempt import Outside
+from desktop.services.log import log_to
+from desktop.services.slow import SlowCalls
 
 POLL_S: Final = 0.5
 T = TypeVar("T")
@@ -29,6 +36,35 @@ def signing_of(*, unsigned: bool, key_file: Path | None, allow_key_file: bool) -
     if key_file is not None:
         return Signing.KEY_FILE
     return Signing.KEYCHAIN_OR_FILE if allow_key_file else Signing.KEYCHAIN
+
+
+def begin_log(paths: Paths) -> None:
+    """Start the log; where there can be none, say so and go on."""
+    why = log_to(paths)
+    if why is not None:
+        say_reason(why)
+
+
+def measured(
+    outside: Outside,
+    start: Callable[[AppServices], None],
+    line: LiveLine,
+    finished: type[T],
+) -> T | RunFailed:
+    """Build the services, start a measurement with them, and follow it to its end."""
+    events: queue.SimpleQueue[AppEvent] = queue.SimpleQueue()
+    services = AppServices(outside, events.put)
+    try:
+        with line:
+            return follow(services, lambda: start(services), events, line, finished)
+    finally:
+        services.shutdown()
+
+
+def outside_of(paths: Paths, fault: str | None) -> Outside:
+    """The world as the terminal's measurements find it."""
+    begin_log(paths)
+    return Outside(paths, SlowCalls(), "a terminal", os.environ, fault)
 
 
 def follow(

@@ -3,9 +3,9 @@
 from collections import deque
 from typing import Final, Self
 
-from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 
+from desktop.cli.tables import console
 from desktop.records.events import AppEvent, Phase, Power, Steps
 from desktop.records.events import Progress as RunProgress
 
@@ -25,7 +25,7 @@ class LiveLine:
     """A context manager. Without a terminal it prints a line a phase; `quiet` prints nothing."""
 
     def __init__(self, *, quiet: bool) -> None:
-        self._console = Console(stderr=True)
+        self._console = console(stderr=True)
         self._lines = not quiet and not self._console.is_terminal
         self._last = ""
         self._progress = Progress(

@@ -12,6 +12,8 @@ from desktop.records.machine import (
     MemoryModules,
     Thermal,
 )
+from desktop.rules.memory_answers import OF_ALL, answers_in_words
+from desktop.rules.machine_line import machine_line
 from desktop.services.facts import MachineFacts
 
 Pair = tuple[str, str]
@@ -21,13 +23,14 @@ def machine(facts: MachineFacts) -> None:
     """Print it."""
     here = facts.machine
     print_facts(
+        ("This machine", machine_line(here)),
         ("Kind of machine", facts.kind),
         ("System", f"{here.os} {here.os_version} ({here.architecture})"),
         ("Virtual", here.virtual or "no sign of it"),
         *_processor(here.cpu),
         ("Memory", f"{figures.memory(here.ram_bytes)}{_modules(here.modules)}"),
         *_cards(here, asked=facts.engine is not None),
-        ("A build may use", _answers(facts)),
+        *_answers(here),
         *_state(facts.conditions),
         ("Power is read from", figures.meter(facts.meter)),
         ("", facts.meter.detail),
@@ -93,14 +96,10 @@ def _parts(card: Accelerator) -> str | None:
     return f"{own}at most {figures.memory(card.shared_bytes)} shared"
 
 
-def _answers(facts: MachineFacts) -> str:
-    """Two answers, never one."""
-    answers = facts.answers
-    both = figures.memory(answers.with_offload_bytes)
-    if not facts.machine.accelerators:
-        return f"{both} (of all that there is)"
-    card = figures.memory(answers.on_card_bytes)
-    return f"on the card {card}, with offload {both} (of all that there is)"
+def _answers(here: Machine) -> tuple[Pair, ...]:
+    answers = answers_in_words(here)
+    told = "; ".join(f"{label}: {figures.memory(size)}" for label, size in answers)
+    return ("A build may use", told), ("", OF_ALL)
 
 
 def _state(now: Conditions) -> tuple[Pair, ...]:

@@ -1,27 +1,19 @@
 """`gram parts`: the machine measures itself, with a progress line, then the table."""
 
-import json
-import os
-import queue
 from pathlib import Path
 from typing import TypedDict, Unpack
 
-import click
-
-from desktop.cli import EXIT_ERROR, EXIT_STOPPED, parts_show, say_error
-from desktop.cli.following import follow, signing_of
+from desktop.cli import EXIT_ERROR, EXIT_STOPPED, parts_show
+from desktop.cli.following import measured, outside_of, signing_of
 from desktop.cli.live import LiveLine
+from desktop.cli.output import say_error, say_json
 from desktop.cli.plain import to_plain
 from desktop.paths import default_paths
-from desktop.records.events import AppEvent, PartsFinished, Phase, RunFailed
+from desktop.records.events import PartsFinished, Phase, RunFailed
 from desktop.records.events import Progress as RunProgress
 from desktop.records.parts import PartsRequest, PartTest
 from desktop.rules.parts_words import TESTS
-from desktop.services.app_services import AppServices
-from desktop.services.attempt import Outside
-from desktop.services.log import log_to
 from desktop.services.results import kept_parts
-from desktop.services.slow import SlowCalls
 
 
 class PartsLine(LiveLine):
@@ -48,19 +40,10 @@ class Options(TypedDict):
 
 def measure(*, as_json: bool, fault: str | None, **options: Unpack[Options]) -> int:
     """Measure and show; returns the exit status."""
-    paths = default_paths()
-    log_to(paths)
+    outside = outside_of(default_paths(), fault)
     request = _request(options)
-    events: queue.SimpleQueue[AppEvent] = queue.SimpleQueue()
-    outside = Outside(paths, SlowCalls(), "a terminal", os.environ, fault)
-    services = AppServices(outside, events.put)
-    try:
-        with PartsLine(quiet=as_json) as line:
-            end = follow(
-                services, lambda: services.start_parts(request), events, line, PartsFinished
-            )
-    finally:
-        services.shutdown()
+    line = PartsLine(quiet=as_json)
+    end = measured(outside, lambda services: services.start_parts(request), line, PartsFinished)
     return _tell(end, as_json=as_json)
 
 
@@ -72,7 +55,7 @@ def show_kept(*, as_json: bool) -> None:
     """
     kept = kept_parts(default_paths())
     if as_json:
-        click.echo(json.dumps(to_plain(kept), indent=2, ensure_ascii=False))
+        say_json(to_plain(kept))
     else:
         parts_show.parts_kept(kept)
 
@@ -93,7 +76,7 @@ def _tell(end: PartsFinished | RunFailed, *, as_json: bool) -> int:
         say_error(end.reason, as_json=as_json)
         return EXIT_STOPPED if end.cancelled else EXIT_ERROR
     if as_json:
-        click.echo(json.dumps(to_plain(end), indent=2, ensure_ascii=False))
+        say_json(to_plain(end))
     else:
         parts_show.parts_finished(end)
     return 0

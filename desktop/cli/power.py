@@ -1,20 +1,18 @@
 """`gram power`: what reads the watts of this machine, and how many there are now."""
 
-import json
 import threading
 from collections.abc import Callable
 from typing import Final, Protocol
 
-import click
-from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
 from desktop.cli import figures, show
-from desktop.cli.following import Stopping
+from desktop.cli.following import Stopping, begin_log
+from desktop.cli.output import say, say_json
 from desktop.cli.plain import to_plain
+from desktop.cli.tables import console
 from desktop.paths import Paths, default_paths
-from desktop.services.log import log_to
 from desktop.services.power_facts import PowerFacts, PowerNow, PowerReading, open_reading
 
 ONCE_S: Final = 2.0
@@ -31,7 +29,7 @@ def run(
 ) -> int:
     """Show once, or every second until Ctrl+C or for `seconds`; the exit status is 0."""
     paths = default_paths()
-    log_to(paths)
+    begin_log(paths)
     # opening takes seconds, and Ctrl+C ends it as it ends every program: the handlers come after
     stopped = threading.Event()
     with opened(paths) as reading, Stopping(stopped.set):
@@ -53,28 +51,28 @@ class Stop(Protocol):
 
 def _once(facts: PowerFacts, *, as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps(to_plain(facts), indent=2, ensure_ascii=False))
+        say_json(to_plain(facts))
     else:
         show.power(facts)
 
 
 def _watch(reading: PowerReading, stopped: Stop, seconds: float | None, *, as_json: bool) -> None:
     """One figure a second; the sum at the end."""
-    console = Console()
+    terminal = console()
     # a terminal that cannot move its cursor gets a line a second, as a pipe does
-    if console.is_terminal and not console.is_dumb_terminal and not as_json:
-        with Live(_line(reading.now()), console=console, refresh_per_second=2) as live:
+    if terminal.is_terminal and not terminal.is_dumb_terminal and not as_json:
+        with Live(_line(reading.now()), console=terminal, refresh_per_second=2) as live:
             _each_second(stopped, seconds, lambda: live.update(_line(reading.now())))
-        show.print_line(summary(reading.now()))
+        say(summary(reading.now()))
         return
     tell = _json_line if as_json else _plain_line
     if not as_json:
-        show.print_line(f"{figures.meter(reading.now().meter)}: {reading.now().meter.detail}")
+        say(f"{figures.meter(reading.now().meter)}: {reading.now().meter.detail}")
     _each_second(stopped, seconds, lambda: tell(reading.now()))
     if as_json:
-        click.echo(json.dumps({"summary": to_plain(reading.now())}, ensure_ascii=False))
+        say_json({"summary": to_plain(reading.now())}, indent=None)
     else:
-        show.print_line(summary(reading.now()))
+        say(summary(reading.now()))
 
 
 def _each_second(stopped: Stop, seconds: float | None, tell: Callable[[], None]) -> None:
@@ -96,13 +94,12 @@ def _line(now: PowerNow) -> Text:
 
 
 def _plain_line(now: PowerNow) -> None:
-    # a pipe is read while it is written
-    click.echo(f"{now.seconds:.1f} s\t{figures.watts(now.watts_w)}\t{now.meter.source}")
+    say(f"{now.seconds:.1f} s\t{figures.watts(now.watts_w)}\t{now.meter.source}")
 
 
 def _json_line(now: PowerNow) -> None:
     told = {"seconds": now.seconds, "watts_w": now.watts_w, "source": str(now.meter.source)}
-    click.echo(json.dumps(told))
+    say_json(to_plain(told), indent=None)
 
 
 def summary(now: PowerNow) -> str:

@@ -1,27 +1,19 @@
 """`gram bench`: one run with a progress bar and live figures, then the result."""
 
-import json
-import os
-import queue
 from pathlib import Path
 from typing import TypedDict, Unpack
 
-import click
-
-from desktop.cli import EXIT_ERROR, EXIT_STOPPED, say_error, show
+from desktop.cli import EXIT_ERROR, EXIT_STOPPED, show
 from desktop.cli.costs import plain as plain_costs
-from desktop.cli.following import follow, signing_of
+from desktop.cli.following import measured, outside_of, signing_of
 from desktop.cli.live import LiveLine
+from desktop.cli.output import say_error, say_json, say_reason
 from desktop.cli.plain import to_plain
 from desktop.paths import Paths, default_paths
-from desktop.records.events import AppEvent, RunFailed, RunFinished
+from desktop.records.events import RunFailed, RunFinished
 from desktop.records.request import RunRequest
 from desktop.records.run import PP512, TG128, SpeedTest
-from desktop.services.app_services import AppServices
-from desktop.services.attempt import Outside
 from desktop.services.costs import costs_of
-from desktop.services.log import log_to
-from desktop.services.slow import SlowCalls
 from desktop.settings import Settings, read_settings
 
 
@@ -43,18 +35,11 @@ class Options(TypedDict):
 def measure(*, as_json: bool, fault: str | None, **options: Unpack[Options]) -> int:
     """Measure and show; returns the exit status."""
     paths = default_paths()
-    log_to(paths)
+    outside = outside_of(paths, fault)
     settings = _settings(paths)
-    events: queue.SimpleQueue[AppEvent] = queue.SimpleQueue()
-    outside = Outside(paths, SlowCalls(), "a terminal", os.environ, fault)
-    services = AppServices(outside, events.put)
-    try:
-        with LiveLine(quiet=as_json) as line:
-            end = follow(
-                services, lambda: services.start(_request(options)), events, line, RunFinished
-            )
-    finally:
-        services.shutdown()
+    request = _request(options)
+    line = LiveLine(quiet=as_json)
+    end = measured(outside, lambda services: services.start(request), line, RunFinished)
     return _tell(end, settings, as_json=as_json)
 
 
@@ -62,7 +47,7 @@ def _settings(paths: Paths) -> Settings:
     """Read once, before the run: a broken file is set aside, which is told in any case."""
     settings, told = read_settings(paths.settings)
     for reason in told:
-        click.echo(f"gram: {reason.text()} {reason.advice()}".rstrip(), err=True)
+        say_reason(reason)
     return settings
 
 
@@ -94,7 +79,7 @@ def _tell(end: RunFinished | RunFailed, settings: Settings, *, as_json: bool) ->
                 "key_id": end.key_id,
                 "costs": plain_costs(costs),
             }
-            click.echo(json.dumps(said, indent=2, ensure_ascii=False))
+            say_json(said)
         else:
             show.run_finished(end, costs)
         return 0

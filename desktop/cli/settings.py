@@ -1,13 +1,13 @@
 """`gram settings`: list, show, set and unset what the person sets."""
 
-import json
-
 import click
 
 from desktop.cli.figures import DASH
+from desktop.cli.output import say, say_json, say_reason
 from desktop.cli.plain import Plain, to_plain
-from desktop.errors import Reason
+from desktop.errors import GramError
 from desktop.paths import Paths
+from desktop.rules.places import places_meant
 from desktop.settings import KEYS, Loaded, Settings, change_setting, key_of, read_settings
 
 
@@ -15,20 +15,21 @@ def run(paths: Paths, key: str | None, value: str | None, *, unset: bool, as_jso
     """List all settings, show one, or set or unset it and show what it is then.
 
     Raises:
-        GramError: `setting_unknown`, `setting_bad`, `settings_write`, `folder_read_only`.
+        GramError: `setting_unknown`, `setting_bad`, `place_meant`, `settings_write`,
+            `folder_read_only`.
     """
     if key is not None:
         key_of(key)
     loaded = _changed(paths, key, value, unset=unset)
     for reason in loaded.told:
-        _tell(reason)
+        say_reason(reason)
     names = tuple(KEYS) if key is None else (key,)
     found = {name: _value(loaded.settings, name) for name in names}
     if as_json:
-        click.echo(json.dumps(found, indent=2, ensure_ascii=False))
+        say_json(found)
         return
     for name, now in found.items():
-        click.echo(f"{name:<20}{_words(now):<12}{KEYS[name].what}")
+        say(f"{name:<20}{_words(now):<12}{KEYS[name].what}")
 
 
 def _changed(paths: Paths, key: str | None, value: str | None, *, unset: bool) -> Loaded:
@@ -36,7 +37,24 @@ def _changed(paths: Paths, key: str | None, value: str | None, *, unset: bool) -
         raise click.UsageError("--unset takes the name of one setting and no value.")
     if key is None or not (unset or value is not None):
         return read_settings(paths.settings)
-    return change_setting(paths.ensure().settings, key, value)
+    try:
+        return change_setting(paths.ensure().settings, key, value)
+    except GramError as e:
+        raise _with_places_meant(e) from e
+
+
+def _with_places_meant(error: GramError) -> GramError:
+    """For a place that is named in words, an error that says its code; else the same error."""
+    if error.code != "setting_bad" or error.reason.params["name"] != "place":
+        return error
+    from desktop.services.costs import carbon_tables  # noqa: PLC0415 - only for a wrong place
+
+    found = error.reason.params["found"]
+    meant = places_meant(str(found), carbon_tables())
+    if not meant:
+        return error
+    names = " or ".join(f"{place.code} ({place.name})" for place in meant)
+    return GramError("place_meant", found=found, meant=names, place=meant[0].code)
 
 
 def _value(settings: Settings, name: str) -> Plain:
@@ -49,8 +67,3 @@ def _words(value: Plain) -> str:
     if value is None:
         return DASH
     return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _tell(reason: Reason) -> None:
-    click.echo(f"gram: {reason.text()}", err=True)
-    click.echo(f"      {reason.advice()}", err=True)

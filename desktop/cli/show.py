@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from desktop.cli import figures, parts_show
 from desktop.cli.costs import lines as cost_lines
 from desktop.cli.figures import DASH
+from desktop.cli.output import say
 from desktop.cli.tables import print_facts, print_table
 from desktop.records.build import LocalBuild
 from desktop.records.cost import Costs
@@ -40,7 +40,7 @@ def run_finished(done: RunFinished, costs: Costs) -> None:
 def results(rows: Sequence[ResultRow]) -> None:
     """`gram results`."""
     if not rows:
-        print_line("Nothing was measured here yet. Start with `gram bench`.")
+        say("Nothing was measured here yet. Start with `gram bench`.")
         return
     table = Table(box=None, pad_edge=False)
     for head in ("id", "when (UTC)"):
@@ -72,7 +72,7 @@ def builds(found: Iterable[LocalBuild]) -> None:
     """`gram builds`."""
     here = list(found)
     if not here:
-        print_line("No builds here yet. `gram bench` fetches the reference build.")
+        say("No builds here yet. `gram bench` fetches the reference build.")
         return
     table = Table(box=None, pad_edge=False)
     for head in ("build", "quantization", "size", "sha256"):
@@ -104,18 +104,13 @@ def power(facts: PowerFacts) -> None:
         ("Source", figures.meter(now.meter)),
         ("", now.meter.detail),
     )
-    print_line("")
-    print_line("Where watts were looked for, the best first:")
+    say("")
+    say("Where watts were looked for, the best first:")
     table = Table(box=None, pad_edge=False, show_header=False)
     for place in facts.places:
         detail = "" if place.state == "used" else place.detail
         table.add_row(place.name, PLACES[place.state], Text(detail))
     print_table(table)
-
-
-def print_line(text: str) -> None:
-    """One line, as it is."""
-    Console().out(text, highlight=False)
 
 
 def _run(run: Run) -> None:

@@ -2,9 +2,15 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
 from desktop.records.machine import Accelerator, Machine
 
+ON_CARD: Final = "On the card"
+WITH_OFFLOAD: Final = "With offload"
+IN_MEMORY: Final = "In the system's memory"
+OF_ALL: Final = "Of all that there is; programs and the system need some of it."
+"""Said of all answers."""
 _INTEL = "Intel"
 
 
@@ -21,6 +27,17 @@ class MemoryAnswers:
     with_offload_bytes: int | None
     """The cards and the system's memory together, memory that both share counted once; None where
     one of them is not told."""
+
+
+def answers_in_words(machine: Machine) -> tuple[tuple[str, int | None], ...]:
+    """What a build may use, as people are told it: label and bytes, None where not told.
+
+    Without a card that a run would use there is one answer: nothing is offloaded then.
+    """
+    answers = memory_answers(machine)
+    if not used_cards(machine):
+        return ((IN_MEMORY, answers.with_offload_bytes),)
+    return ((ON_CARD, answers.on_card_bytes), (WITH_OFFLOAD, answers.with_offload_bytes))
 
 
 def memory_answers(machine: Machine) -> MemoryAnswers:

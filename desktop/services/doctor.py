@@ -20,8 +20,11 @@ from desktop.network.ledger import Ledger
 from desktop.paths import Paths, default_paths
 from desktop.records.request import REFERENCE
 from desktop.services.facts import engine_devices, machine_facts
+from desktop.services.log import check_log
+from desktop.settings import read_settings
 
 LITTLE_DISK_BYTES: Final = 1 << 30
+_FOLDER_FIRST: Final = "Let Gram write in the folder, or choose another with GRAM_HOME."
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +41,19 @@ class Finding:
 def examine(paths: Paths | None = None) -> tuple[Finding, ...]:
     """Look at everything; takes seconds. Never raises, never makes a key, never prompts."""
     here = paths or default_paths()
+    folder = _tried("Data folder", lambda: _folder(here))
+    room = folder.state == "ok"
     return (
         Finding("Gram", "ok", f"{__version__}, Python {platform.python_version()}"),
-        _tried("Data folder", lambda: _folder(here)),
+        folder,
+        _settings(here, room=room),
         _tried("Engine", lambda: _engine(here)),
         _tried("Machine", lambda: _machine(here)),
         _keychain(here),
-        _tried("Reference build", lambda: _reference(here)),
-        _tried("Ledger", lambda: f"statements kept: {len(Ledger(here.ledger).entries())}"),
+        _tried("Reference build", lambda: _reference(here, room=room)),
+        _ledger(here, room=room),
         _window(),
-        Finding("Log", "ok", str(here.log)),
+        _log(here),
     )
 
 
@@ -74,6 +80,37 @@ def _folder(paths: Paths) -> str:
     return f"{paths.data}, {free / 1e9:.1f} GB free{little}"
 
 
+def _settings(paths: Paths, *, room: bool) -> Finding:
+    """As every other command reads them: a broken file is set aside by this one too."""
+    what = "Settings"
+    told = read_settings(paths.settings).told
+    if told:
+        advice = "\n".join(reason.advice() for reason in told)
+        return Finding(what, "optional", "\n".join(r.text() for r in told), advice)
+    here = paths.settings.exists()
+    detail = str(paths.settings) if here else f"none at {paths.settings}: the defaults are used"
+    if not room:
+        return Finding(what, "optional", f"{detail}; nothing can be set", _FOLDER_FIRST)
+    return Finding(what, "ok", detail)
+
+
+def _ledger(paths: Paths, *, room: bool) -> Finding:
+    found = _tried("Ledger", lambda: f"statements kept: {len(Ledger(paths.ledger).entries())}")
+    if room or found.state != "ok":
+        return found
+    detail = f"{found.detail}; no further result can be kept"
+    return Finding(found.what, "missing", detail, _FOLDER_FIRST)
+
+
+def _log(paths: Paths) -> Finding:
+    try:
+        check_log(paths)
+    except OSError as e:
+        detail = f"{paths.log} cannot be written ({e.strerror or e}): no log is kept"
+        return Finding("Log", "optional", detail, _FOLDER_FIRST)
+    return Finding("Log", "ok", str(paths.log))
+
+
 def _engine(paths: Paths) -> str:
     found = engine_devices(paths)
     devices = ", ".join(f"{d.name} ({d.description}, {d.kind})" for d in found.devices)
@@ -98,10 +135,10 @@ def _keychain(paths: Paths) -> Finding:
     return Finding("Keychain", "optional", detail, advice)
 
 
-def _reference(paths: Paths) -> str:
+def _reference(paths: Paths, *, room: bool) -> str:
     named = os.environ.get(FILE_VARIABLE)
     if not named and not stored_reference(paths).exists():
-        raise GramError("reference_later")
+        raise GramError("reference_later" if room else "reference_no_room")
     local = find_build(named or REFERENCE, paths, hashes_in(paths))
     return f"{local.build.name}, {local.build.size_bytes:,} bytes, checksum right"
 

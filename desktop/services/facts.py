@@ -119,6 +119,9 @@ def engine_devices(paths: Paths, made: Callable[[WorkerProcess], None] = lambda 
 def _log_file(paths: Paths) -> Path:
     """The engine's words go nowhere where nothing may be written: looking needs no room."""
     try:
-        return paths.ensure().worker_log.with_suffix(".devices.log")
-    except GramError:
+        file = paths.ensure().worker_log.with_suffix(".devices.log")
+        # folders that are there already say nothing of whether a file may be
+        file.open("ab").close()
+    except (GramError, OSError):
         return Path(os.devnull)
+    return file

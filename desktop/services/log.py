@@ -3,28 +3,31 @@
 import logging
 from logging.handlers import RotatingFileHandler
 
+from desktop.errors import Reason
 from desktop.paths import Paths
 
 MAX_BYTES = 1_000_000
 KEPT = 3
 
 
-def log_to(paths: Paths) -> None:
-    """Send this program's log to the profile's log file; without the file there is no log.
+def log_to(paths: Paths) -> Reason | None:
+    """Send this program's log to the profile's log file; returns why there is none, if so.
 
-    A read-only or full disk must not keep anybody from measuring: the error comes from what really
+    A read-only or full disk must not keep anybody from looking: an error comes from what really
     needs the folder.
     """
     root = logging.getLogger()
     if any(isinstance(h, RotatingFileHandler) for h in root.handlers):
-        return
+        return None
     try:
-        paths.log_dir.mkdir(parents=True, exist_ok=True)
+        check_log(paths)
         handler = RotatingFileHandler(
             paths.log, maxBytes=MAX_BYTES, backupCount=KEPT, encoding="utf-8", delay=True
         )
-    except OSError:
-        return
+    except OSError as e:
+        # else Python prints warnings on stderr, among what people read
+        root.addHandler(logging.NullHandler())
+        return Reason("no_log", {"detail": e.strerror or str(e)})
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
     root.addHandler(handler)
     root.setLevel(logging.INFO)
@@ -33,3 +36,14 @@ def log_to(paths: Paths) -> None:
     logging.captureWarnings(capture=True)
     # tells at length, at each run, what this system cannot do
     logging.getLogger("wakepy").setLevel(logging.WARNING)
+    return None
+
+
+def check_log(paths: Paths) -> None:
+    """Make the log file where there is none.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    paths.log_dir.mkdir(parents=True, exist_ok=True)
+    paths.log.open("ab").close()

@@ -106,6 +106,8 @@ def verified(paths: Paths, file_or_id: Path) -> Checked:
     if _is_file(file_or_id):
         return _checked(_text(file_or_id), file_or_id.name)
     if not _ID.fullmatch(str(file_or_id)):
+        if _is_folder(file_or_id):
+            raise StatementError("is_folder", name=file_or_id.name or str(file_or_id))
         raise StatementError("file_not_found", name=file_or_id.name or str(file_or_id))
     return _checked(exported(paths, str(file_or_id)), str(file_or_id))
 
@@ -128,6 +130,13 @@ def _is_file(path: Path) -> bool:
     """Whether it is one; a name that the system does not take is none."""
     try:
         return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
     except (OSError, ValueError):
         return False
 

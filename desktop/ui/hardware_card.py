@@ -4,7 +4,13 @@ from PySide6.QtWidgets import QWidget
 
 from desktop.records.events import MachineKnown
 from desktop.records.machine import Conditions, Cpu, Machine, MemoryModules, PowerSupply, Thermal
-from desktop.rules.memory_answers import memory_answers
+from desktop.rules.memory_answers import (
+    IN_MEMORY,
+    OF_ALL,
+    ON_CARD,
+    WITH_OFFLOAD,
+    answers_in_words,
+)
 from desktop.ui import format as fmt
 from desktop.ui import messages
 from desktop.ui.components import Card, Facts, Muted
@@ -111,26 +117,29 @@ class MemoryCard(Card):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(self.tr("What a build may use"), parent)
-        self._labels = (self.tr("On the card"), self.tr("With offload"))
-        self.facts = Facts(*self._labels)
-        self.body.addWidget(self.facts)
-        self.body.addWidget(
-            Muted(
-                self.tr(
-                    "Of all that there is; programs and the system need some of it. With offload: "
-                    "part of the build in the system's memory. What card and system share is "
-                    "counted once."
-                )
+        self.facts = Facts(self.tr(ON_CARD), self.tr(WITH_OFFLOAD))
+        self.offload = Muted(
+            self.tr(
+                "With offload: part of the build in the system's memory. What card and system "
+                "share is counted once."
             )
         )
+        self.alone = Facts(self.tr(IN_MEMORY))
+        self.alone.hide()
+        for part in (self.facts, self.alone, Muted(self.tr(OF_ALL)), self.offload):
+            self.body.addWidget(part)
         self.body.addStretch(1)
 
     def show_machine(self, machine: Machine) -> None:
-        """Show both answers."""
-        answers = memory_answers(machine)
-        values = (answers.on_card_bytes, answers.with_offload_bytes)
-        for label, value in zip(self._labels, values, strict=True):
-            self.facts.show_value(label, None if value is None else fmt.memory(value))
+        """Show both answers; the one that there is, where no card would be used."""
+        answers = answers_in_words(machine)
+        alone = len(answers) == 1
+        self.alone.setVisible(alone)
+        self.facts.setHidden(alone)
+        self.offload.setHidden(alone)
+        facts = self.alone if alone else self.facts
+        for label, size in answers:
+            facts.show_value(self.tr(label), None if size is None else fmt.memory(size))
 
 
 def _modules(modules: MemoryModules) -> str:

@@ -10,6 +10,7 @@ from desktop.errors import Reason
 from desktop.records.events import Notice, PartsKnown, RunFailed
 from desktop.records.parts import PartRate, PartTest
 from desktop.records.request import Signing
+from desktop.rules.memory_answers import IN_MEMORY
 from desktop.ui import format as fmt
 from desktop.ui.content import MACHINE
 from tests.gui import demo
@@ -75,6 +76,19 @@ def test_on_the_card_and_with_offload_are_two_answers(page, services):
     # the integrated card beside the discrete one does not count, and shares what is counted already
     assert plain(page.memory.facts.value("On the card")) == "8 GiB"
     assert plain(page.memory.facts.value("With offload")) == "39 GiB"
+
+
+def test_without_a_card_there_is_one_answer_in_the_terminals_words(page, services):
+    services.post(demo.laptop())
+    services.post(demo.machine_known())
+    memory = page.memory
+    assert memory.alone.isVisible()
+    assert not memory.facts.isVisible()
+    assert not memory.offload.isVisible()
+    assert memory.alone.value(IN_MEMORY) == fmt.memory(demo.MACHINE.ram_bytes)
+    services.post(demo.laptop())
+    assert memory.facts.isVisible()
+    assert not memory.alone.isVisible()
 
 
 def test_cards_are_rows_and_one_that_the_engine_does_not_list_is_named(page, services):

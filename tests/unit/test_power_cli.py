@@ -205,6 +205,28 @@ def test_ctrl_c_ends_watching_with_status_0_and_the_sum(home):
     assert err == ""
 
 
+def test_where_no_log_can_be_kept_it_reads_all_the_same_and_says_so_once(home):
+    home.log.mkdir()
+    done = subprocess.run(
+        [sys.executable, "-m", "desktop", "power", "--seconds", "0.3", "--json"],
+        env=os.environ | {"PYTHONPATH": str(ROOT)}, cwd=home.data,
+        text=True, capture_output=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["now"]["meter"]["name"]
+    said, advice = done.stderr.splitlines()
+    assert said.startswith("gram: No log is kept: its file cannot be written (")
+    assert "GRAM_HOME" in advice
+
+
+def test_help_says_what_watching_tells_programs(capsys):
+    assert main(["power", "--help"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "each line is an object" in said
+    for name in ("`seconds`", "`watts_w`", "`source`", '{"summary"', "`covered`"):
+        assert name in said
+
+
 @pytest.mark.parametrize("seconds", ["nan", "inf", "0", "abc"])
 def test_seconds_that_are_no_time_are_refused(seconds, capsys):
     assert main(["power", "--seconds", seconds]) == 2

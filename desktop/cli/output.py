@@ -1,0 +1,170 @@
+"""What the terminal's door writes: lines and JSON, on whatever stream there is.
+
+A stream that lacks a letter (`LC_ALL=C`, an old code page) gets the nearest one of ASCII: `x` for a
+times sign, `-` for a dash. Where there is no output at all, that is no error.
+"""
+
+import codecs
+import contextlib
+import errno
+import io
+import json
+import os
+import sys
+import unicodedata
+from typing import Final, TextIO
+
+from desktop.cli.plain import Plain
+from desktop.errors import Reason
+
+_NEAREST: Final = "gram-nearest"
+"""The name of the error handler, for `codecs`."""
+_UNKNOWN: Final = "?"
+_LETTERS: Final = {
+    "\N{MULTIPLICATION SIGN}": "x",
+    "\N{PLUS-MINUS SIGN}": "+-",
+    "\N{MIDDLE DOT}": ".",
+    "\N{BULLET}": "*",
+    "\N{DEGREE SIGN}": "",
+    "\N{MICRO SIGN}": "u",
+    "\N{GREEK SMALL LETTER MU}": "u",
+    "\N{HYPHEN}": "-",
+    "\N{NON-BREAKING HYPHEN}": "-",
+    "\N{EN DASH}": "-",
+    "\N{EM DASH}": "-",
+    "\N{MINUS SIGN}": "-",
+    "\N{DIVISION SIGN}": "/",
+    "\N{FRACTION SLASH}": "/",
+    "\N{LEFT SINGLE QUOTATION MARK}": "'",
+    "\N{RIGHT SINGLE QUOTATION MARK}": "'",
+    "\N{LEFT DOUBLE QUOTATION MARK}": '"',
+    "\N{RIGHT DOUBLE QUOTATION MARK}": '"',
+    "\N{RIGHTWARDS ARROW}": "->",
+    "\N{ALMOST EQUAL TO}": "~",
+    "\N{LESS-THAN OR EQUAL TO}": "<=",
+    "\N{GREATER-THAN OR EQUAL TO}": ">=",
+    "\N{REGISTERED SIGN}": "(R)",
+    "\N{COPYRIGHT SIGN}": "(C)",
+    "\N{EURO SIGN}": "EUR",
+    "\N{LATIN SMALL LETTER SHARP S}": "ss",
+    "\N{LATIN SMALL LETTER AE}": "ae",
+    "\N{LATIN CAPITAL LETTER AE}": "AE",
+    "\N{LATIN SMALL LETTER O WITH STROKE}": "o",
+    "\N{LATIN CAPITAL LETTER O WITH STROKE}": "O",
+    "\N{LATIN SMALL LETTER L WITH STROKE}": "l",
+    "\N{LATIN CAPITAL LETTER L WITH STROKE}": "L",
+    "\N{LATIN SMALL LETTER DOTLESS I}": "i",
+}
+_SHAPES: Final = (
+    # Unicode's blocks of box drawing, block elements and braille: the moving line is made of them
+    ("\u2502\u2503\u2551", "|"),
+    ("\u2500\u2501\u2550\u2574\u2576\u2578\u257a", "-"),
+    ("".join(map(chr, range(0x2500, 0x2580))), "+"),
+    ("".join(map(chr, range(0x2580, 0x25A0))), "#"),
+    ("".join(map(chr, range(0x2800, 0x2900))), "*"),
+)
+
+
+def tolerate_poor_output() -> None:
+    """Let stdout and stderr write every text; for the streams that there are not, nowhere."""
+    codecs.register_error(_NEAREST, _nearest)
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=_NEAREST)
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """One line, at once: a pipe is read while it is written.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    # not click's echo: it takes a stream of ASCII for a mistake, and writes UTF-8 into it
+    stream = sys.stderr if err else sys.stdout
+    stream.write(f"{text}\n")
+    stream.flush()
+
+
+def say_json(value: Plain, *, indent: int | None = 2) -> None:
+    """One object for programs; escaped where the stream has not every letter: nothing is lost.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    say(json.dumps(value, indent=indent, ensure_ascii=not _has_all_letters(sys.stdout)))
+
+
+def say_reason(reason: Reason) -> None:
+    """A sentence and what to do next, on stderr.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    say(f"gram: {reason.text()}", err=True)
+    if reason.advice():
+        say(f"      {reason.advice()}", err=True)
+
+
+def say_error(reason: Reason, *, as_json: bool) -> None:
+    """What `say_reason` says, for programs as an object on stdout as well.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    if as_json:
+        said = {"code": reason.code, "text": reason.text(), "advice": reason.advice()}
+        say_json({"error": {**reason.params, **said}}, indent=None)
+    say_reason(reason)
+
+
+def say_output_failed(error: OSError) -> None:
+    """Stdout cannot be written: let go of it, and say so unless its reader just had enough."""
+    _give_up(sys.stdout)
+    if isinstance(error, BrokenPipeError):
+        return
+    code = "output_full" if error.errno == errno.ENOSPC else "output_failed"
+    try:
+        say_reason(Reason(code, {"detail": error.strerror or str(error)}))
+    except OSError:  # stderr is just as full
+        _give_up(sys.stderr)
+
+
+def nearest(text: str) -> str:
+    """`text` in ASCII: each letter by the nearest one, `?` where there is none."""
+    return "".join(map(_ascii, text))
+
+
+def _nearest(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return nearest(error.object[error.start : error.end]), error.end
+
+
+def _ascii(letter: str) -> str:
+    if letter.isascii():
+        return letter
+    if letter in _LETTERS:
+        return _LETTERS[letter]
+    shape = next((instead for shapes, instead in _SHAPES if letter in shapes), None)
+    if shape is not None:
+        return shape
+    parts = unicodedata.normalize("NFKD", letter)
+    if parts == letter:
+        return "" if unicodedata.combining(letter) else _UNKNOWN
+    return nearest(parts)
+
+
+def _give_up(stream: TextIO) -> None:
+    """What the stream still holds goes nowhere, so that ending says nothing of it."""
+    # tests put streams there that are no files
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+
+
+def _has_all_letters(stream: TextIO) -> bool:
+    return codecs.lookup(stream.encoding or "ascii").name.startswith("utf")
