@@ -1,9 +1,14 @@
 """rules.machine_line: a machine in one line, as the standings show it."""
 
+from types import SimpleNamespace
+
 import pytest
 
-from desktop.records.machine import Accelerator, Cpu, Machine
+from desktop.cli import machine_show
+from desktop.records.energy import MeterFacts, MeterKind, Scope, Source
+from desktop.records.machine import Accelerator, Conditions, Cpu, Machine
 from desktop.rules.machine_line import machine_line
+from desktop.rules.memory_answers import memory_answers
 
 GIB = 2**30
 T4 = Accelerator("NVIDIA", "Tesla T4", int(14.56 * GIB), False)
@@ -57,3 +62,21 @@ def test_what_was_not_told_is_left_out():
 @pytest.mark.parametrize(("gib", "said"), [(30.98, "31 GB"), (7.4, "7 GB"), (14.56, "15 GB")])
 def test_memory_is_in_whole_gb(gib, said):
     assert machine_line(machine(ram_gib=gib)).endswith(f"{said} RAM")
+
+
+def test_gram_machine_begins_with_it(capsys):
+    here = machine(T4, T4)
+    meter = MeterFacts("NVML", Source.SENSOR, MeterKind.COUNTER, Scope.BOARD)
+    machine_show.machine(
+        SimpleNamespace(
+            machine=here,
+            kind="2\N{MULTIPLICATION SIGN} Tesla T4",
+            meter=meter,
+            engine=None,
+            conditions=Conditions(None, None, None, None, None, None),
+            answers=memory_answers(here),
+            given_up=(),
+        )
+    )
+    first, *_ = capsys.readouterr().out.splitlines()
+    assert first.split(maxsplit=2) == ["This", "machine", machine_line(here)]
