@@ -12,9 +12,8 @@ from desktop.records.machine import (
     MemoryModules,
     Thermal,
 )
+from desktop.rules.machine_line import machine_line
 from desktop.rules.memory_answers import OF_ALL, answers_in_words
-from desktop.rules.machine_line import machine_line
-from desktop.rules.machine_line import machine_line
 from desktop.services.facts import MachineFacts
 
 Pair = tuple[str, str]
@@ -24,7 +23,6 @@ def machine(facts: MachineFacts) -> None:
     """Print it."""
     here = facts.machine
     print_facts(
-        ("This machine", machine_line(here)),
         ("This machine", machine_line(here)),
         ("Kind of machine", facts.kind),
         ("System", f"{here.os} {here.os_version} ({here.architecture})"),
