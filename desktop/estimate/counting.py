@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Final
 
 from desktop.estimate.cache import cache_read_bytes
+from desktop.estimate.layers import layers_of
 from desktop.estimate.profile import Side
 from desktop.estimate.sizes import bits_weights
 from desktop.records.estimate import Configuration, MemoryNeed, Use
@@ -35,6 +36,17 @@ class PageCounting:
             GramError: the model's cache cannot be counted.
         """
         return MemoryNeed(weights.capacity_bytes, cache_read_bytes(model, use), compute_bytes=0)
+
+    def layer_cache(self, model: Model, use: Use) -> tuple[int, ...]:
+        """Of the tokens so far.
+
+        Raises:
+            GramError: the model's cache cannot be counted.
+        """
+        return tuple(
+            cache_read_bytes(replace(model, groups=(replace(layer, layers=1, indices=()),)), use)
+            for layer in layers_of(model)
+        )
 
     def runs(self, quant: Quant, configuration: Configuration) -> bool:  # noqa: ARG002
         """Always: that page does not ask in which types a device computes."""

@@ -54,6 +54,13 @@ class Counting(Protocol):
             GramError: the model's cache cannot be counted.
         """
 
+    def layer_cache(self, model: Model, use: Use) -> tuple[int, ...]:
+        """Bytes of the cache that memory must hold, of each layer.
+
+        Raises:
+            GramError: the model's cache cannot be counted.
+        """
+
     def runs(self, quant: Quant, configuration: Configuration) -> bool:
         """Whether the device computes in what the quantization stores."""
 

@@ -65,6 +65,11 @@ def does_not_fit(quant: Quant, need_bytes: int, configuration: Configuration, un
     return Reason("estimate_does_not_fit", _sizes(quant, need_bytes, configuration, unit))
 
 
+def no_arithmetic(quant: Quant, configuration: Configuration) -> Reason:
+    """The device has no arithmetic in the type that the quantization stores."""
+    return Reason("estimate_no_arithmetic", {"quant": quant.label, "device": configuration.name})
+
+
 def no_bandwidth(configuration: Configuration) -> Reason:
     """No source tells how fast its memory is."""
     return Reason("estimate_no_bandwidth", {"device": configuration.name})
