@@ -25,8 +25,11 @@ def configurations_of_row(row: Mapping[str, str]) -> Iterator[Configuration]:
         if not row[column].strip():
             raise ValueError(f"{row['id'] or row['name']}: {column} is missing")
     own = row["memory_gib"]
-    for size in (own or row["system_memory_gb"]).split("|"):
-        yield _configuration(row, float(size), shared=not own)
+    sizes = [float(size) for size in (own or row["system_memory_gb"]).split("|")]
+    for size in sizes:
+        found = _configuration(row, size, shared=not own)
+        # of a computer the price is that with the most memory: the others were cheaper
+        yield found if size == max(sizes) else replace(found, price_usd=None)
 
 
 def with_unique_aliases(found: Sequence[Configuration]) -> tuple[Configuration, ...]:
