@@ -2,6 +2,7 @@
 
 import csv
 import io
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Final
@@ -9,7 +10,6 @@ from typing import Final
 from desktop.errors import GramError
 from desktop.records.estimate import Configuration, Efficiency, Interval, Target
 from desktop.records.model import Quant
-from desktop.rules.catalogue import figure
 
 RESOURCE: Final = "estimate/targets.csv"
 MIB: Final = 2**20
@@ -58,7 +58,7 @@ def _target(rows: Sequence[Mapping[str, str]]) -> Target:
     engine, backend, device_class = _key(first)
     if not (engine and backend and device_class):
         raise ValueError("a row without engine, backend or class")
-    overhead = figure(first, "overhead_mib")
+    overhead = _figure(first, "overhead_mib")
     return Target(
         id=f"{engine}-{backend}".lower().replace(".", "-"),
         engine=engine,
@@ -90,15 +90,26 @@ def _efficiency(row: Mapping[str, str]) -> Efficiency:
         source=row["source"],
         cache_share=_interval(row, "cache"),
         weight_flop=_interval(row, "weight_flop"),
-        flop_per_byte=figure(row, "flop_per_byte"),
+        flop_per_byte=_figure(row, "flop_per_byte"),
     )
 
 
 def _interval(row: Mapping[str, str], column: str, unit: float = 1) -> Interval | None:
     """The two ends of a column; None where both cells are empty."""
-    low, high = figure(row, f"{column}_low"), figure(row, f"{column}_high")
+    low, high = _figure(row, f"{column}_low"), _figure(row, f"{column}_high")
     if low is None and high is None:
         return None
     if low is None or high is None or low > high:
         raise ValueError(f"{_key(row)}: {column} is {low} to {high}")
     return Interval(low * unit, high * unit)
+
+
+def _figure(row: Mapping[str, str], column: str) -> float | None:
+    """The positive number of a column; None where the cell is empty."""
+    text = row[column].strip()
+    if not text:
+        return None
+    value = float(text)
+    if not (math.isfinite(value) and value > 0):
+        raise ValueError(f"{_key(row)}: {column} is {text}")
+    return value
