@@ -131,9 +131,12 @@ def _attention(model: Model, group: LayerGroup, recipe: Recipe) -> str:
 
 def _model_measures(model: Model) -> dict[str, int | None]:
     n, p = model.hidden, model.per_layer_embedding
+    full = next((g for g in model.groups if g.attention is Attention.FULL), None)
+    key = full and head_size(model, full)
     return {
         **{str(number): number for number in (1, 3, 4, 16, 64)},
         "n": n, "3n": 3 * n, "V": model.vocabulary, "p": p, "pl": _product(p, model.layers),
+        "eh": key // 2 if key else None,
     }  # fmt: skip
 
 

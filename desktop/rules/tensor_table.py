@@ -2,7 +2,8 @@
 
 A line names a tensor and its measures, fastest first; `tensor_shapes` knows what each letter is.
 Source: the loaders in src/models of llama.cpp, as of llama-cpp-python 0.3.36; optional tensors are
-those that the published models have. The tables of RoPE factors (a few hundred bytes) are left out.
+those that the published models have. Tables of RoPE factors (some hundred bytes) are left out
+where they are optional.
 """
 
 from collections.abc import Mapping
@@ -149,6 +150,7 @@ RECIPES: Final[Mapping[str, Recipe]] = MappingProxyType(
         "gemma4": Recipe(
             SANDWICH + "layer_output_scale.weight 1; ", SEPARATE + HEAD_NORMS,
             experts=GEMMA_4_EXPERTS, per_layer=PER_LAYER, tables=PER_LAYER_TABLES,
+            outside="output_norm.weight n; rope_freqs.weight eh; ",
         ),
         "phi3": Recipe(attention=FUSED, dense=PAIRED),
         "phimoe": Recipe(
