@@ -64,7 +64,10 @@ def layers_of(text: str) -> tuple[int, ...]:
         if not match:
             raise ValueError(f"indices {part!r} are not a range")
         first, last, step = match.groups()
-        found += range(int(first), int(last or first) + 1, int(step or 1))
+        layers = range(int(first), int(last or first) + 1, int(step or 1))
+        if not layers:
+            raise ValueError(f"indices {part!r} are not a range")
+        found += layers
     if found != sorted(set(found)):
         raise ValueError(f"indices {text!r} are not in order")
     return tuple(found)
@@ -122,13 +125,13 @@ def _add_up(groups: tuple[LayerGroup, ...]) -> None:
     """Layers are counted once each, heads divide, and each kind of layer has its measures."""
     if not groups:
         raise ValueError("no layer groups")
-    told = [index for group in groups for index in group.indices]
-    if told and sorted(told) != list(range(sum(group.layers for group in groups))):
-        raise ValueError("the groups' indices are not each layer once")
     for group in groups:
         if group.indices and len(group.indices) != group.layers:
             raise ValueError(f"{len(group.indices)} indices of {group.layers} layers")
         _has_measures(group)
+    told = [index for group in groups for index in group.indices]
+    if told and sorted(told) != list(range(sum(group.layers for group in groups))):
+        raise ValueError("the groups' indices are not each layer once")
 
 
 def _has_measures(group: LayerGroup) -> None:
