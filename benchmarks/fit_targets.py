@@ -182,12 +182,14 @@ def _fitted(found: Found, backend: str, device_class: str) -> dict[str, str]:
     scale = (1 if group in UNSCALED else found.scale) * found.wider(backend, device_class)
     reading, cache, work, layers = (math.exp(scale * spread) for spread in SPREADS[group])
     unpack, fixed = law.work / lanes(device_class), law.layer_s * 1e6
+    # the range holds for builds of all ages
+    newest = found.fitted.law(like, device_class, recent=True).layer_s * 1e6
     share, cached = law.share, law.share / law.cache
     figures = {
         **_ends("share", share / reading, min(MOST_SHARE, share * reading)),
         **_ends("cache", cached / cache, min(MOST_SHARE, cached * cache)),
-        **_ends("layer_us", fixed / layers, fixed * layers),
-        **_ends("token_us", TOKEN_LAYERS * fixed / layers, TOKEN_LAYERS * fixed * layers),
+        **_ends("layer_us", newest / layers, fixed * layers),
+        **_ends("token_us", TOKEN_LAYERS * newest / layers, TOKEN_LAYERS * fixed * layers),
         "regime": "fitted" if found.count(backend, device_class) else "law",
         "source": "public-fit" if found.count(backend, device_class) else "public-law",
     }

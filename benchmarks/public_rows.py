@@ -1,7 +1,7 @@
 """Public measurements as what the estimator is asked: a model, a quantization, a device, a depth.
 
 The file of measurements is not a part of this repository. Its columns: `device`, `backend`,
-, `engine`, `model`, `quant`, `file_size_gib`, `depth`, `pp_n`, `pp_tps`, `tg_n`, `tg_tps`,
+, `engine`, `engine_build`, `model`, `quant`, `file_size_gib`, `depth`, `pp_n`, `pp_tps`, `tg_n`, `tg_tps`,
 `flash_attn`, `mem_bandwidth_gbps`, `memory_gb`, `flags`.
 
 A device is looked up in the catalogue by the words of its name; where the file's bandwidth differs,
@@ -32,9 +32,8 @@ from desktop.rules.catalogue import RESOURCE as DEVICES
 from desktop.rules.device_names import words_of
 
 GIB: Final = 2**30
-HERE: Final = Path(__file__).resolve().parent
 MODEL_IDS: Final = {
-    "Llama-2-7B": "llama-2-7b",
+    "Llama-2-7B": "llama-2-7b-chat",
     "qwen2 7B": "qwen2.5-coder-7b-instruct",
     "gemma3 4B": "gemma-3-4b-it",
     "nemotron 4B": "nemotron-3-nano-4b",
@@ -56,8 +55,8 @@ CLASS_WORDS: Final = (
     (r"gtx 9|gtx titan|m40|m60|quadro m", "nvidia-maxwell"),
     (r"v100|titan v", "nvidia-volta-hbm"),
     (r"rtx 20|quadro rtx|gtx 16|titan rtx|\bt4\b|t1000|t2000|t600", "nvidia-turing"),
-    (r"a100|a30|a800", "nvidia-ampere-hbm"),
-    (r"rtx 30|rtx a\d|\ba40|\ba10\b|\ba16|\ba2\b|cmp 1", "nvidia-ampere"),
+    (r"\ba100\b|\ba30\b|\ba800\b", "nvidia-ampere-hbm"),
+    (r"rtx 30|rtx a\d|\ba40\b|\ba10g?\b|\ba16\b|\ba2\b|cmp 1", "nvidia-ampere"),
     (r"rtx 40|ada|\bl4\b|l40|l20", "nvidia-ada"),
     (r"h100|h200|h800|h20|gh200", "nvidia-hopper-hbm"),
     (r"rtx 50|rtx pro", "nvidia-blackwell"),
@@ -83,6 +82,7 @@ CLASS_WORDS: Final = (
     (r"m5", "apple-m5"),
 )
 """By the words of names that the catalogue does not have; the first that fits."""
+FIRST_BUILD_OF_2026: Final = 7600
 NEAR_BANDWIDTH: Final = 0.03
 NOTHING: Final = Efficiency(Interval(1, 1), Interval(0, 0), Interval(0, 0))
 
@@ -109,13 +109,14 @@ class Row:
     file_bandwidth_bytes_s: float
     kind: str
     """`dense`, `moe`, `llamafile`."""
+    recent: bool
+    """Of an engine of 2026: by its build, or since device or model are not older."""
 
 
 @lru_cache
 def models() -> dict[str, Model]:
-    """The catalogue's, and those that only this benchmark asks about."""
-    extra = read_models((HERE / "public_models.jsonl").read_text(encoding="utf-8"))
-    return {m.id: m for m in (*extra, *read_models(resources.text(MODELS)))}
+    """The catalogue's, by id."""
+    return {model.id: model for model in read_models(resources.text(MODELS))}
 
 
 @lru_cache
@@ -173,7 +174,15 @@ def _row(raw: Mapping[str, str], model: Model, notes: list[str]) -> Row:
         file_bytes=file_bytes,
         file_bandwidth_bytes_s=float(raw["mem_bandwidth_gbps"]) * 1e9,
         kind=flags or "dense",
+        recent=_recent(raw["engine_build"], configuration, model),
     )
+
+
+def _recent(build: str, configuration: Configuration, model: Model) -> bool:
+    numbered = re.search(r"\bb(\d{4,5})\b", build)
+    if numbered:
+        return int(numbered.group(1)) >= FIRST_BUILD_OF_2026
+    return (configuration.year or 0) >= 2026 or (model.released or "") >= "2026"
 
 
 def configuration_of(raw: Mapping[str, str], notes: list[str]) -> tuple[str, Configuration]:

@@ -58,6 +58,7 @@ PRIORS: Final = {
     "layer": (math.log(15e-6), 0.5),
     "layer vulkan rocm cpu": (0.4, 0.4),
     "layer metal": (math.log(130e-6), 0.4),
+    "layer metal 2026": (-0.4, 0.3),
 }
 """Mean and standard deviation before any row is seen. Of shares absolute, of all else logarithms.
 Sources: `resources/estimate/README.md`."""
@@ -65,7 +66,7 @@ CLASS_PRIOR: Final = (0.0, 0.2)
 """Of a class's term of the work."""
 SPREADS: Final = {
     "CUDA": (0.05, 0.2, 0.35, 0.4),
-    "Metal": (0.05, 0.25, 0.45, 0.45),
+    "Metal": (0.05, 0.25, 0.35, 0.35),
     "other": (0.1, 0.2, 0.6, 0.6),
     "apple on vulkan": (0.6, 0.6, 0.6, 0.6),
     "CPU": (0.4, 0.4, 0.4, 0.4),
@@ -100,14 +101,18 @@ def usual_flop_per_byte() -> dict[str, float]:
     return {code: float(np.median(values)) for code, values in found.items()}
 
 
-def terms_of(backend: str, device_class: str) -> Terms:
-    """The names of the terms that add up to share, log work and log layer_s."""
+def terms_of(backend: str, device_class: str, *, recent: bool = False) -> Terms:
+    """The names of the terms that add up to share, log work and log layer_s.
+
+    Metal's fixed costs fell by a third between the engine's builds of 2023 and of 2026.
+    """
     maker = device_class.split("-", maxsplit=1)[0]
     if backend == "CPU":
         return ("share", "share cpu"), (), ("layer", "layer vulkan rocm cpu")
     if backend == "Metal":
         ultra = ("share ultra",) if device_class.endswith("ultra") else ()
-        return ("share", "share apple", *ultra), ("work metal",), ("layer metal",)
+        layer = ("layer metal", "layer metal 2026") if recent else ("layer metal",)
+        return ("share", "share apple", *ultra), ("work metal",), layer
     slower = () if backend == "CUDA" else ("layer vulkan rocm cpu",)
     if maker == "apple":
         return ("share", "share apple on vulkan"), ("work metal",), ("layer", *slower)
@@ -155,9 +160,9 @@ class Fitted:
 
     values: dict[str, float]
 
-    def law(self, backend: str, device_class: str) -> Law:
-        """Of one back end on one class."""
-        share, work, layer = terms_of(backend, device_class)
+    def law(self, backend: str, device_class: str, *, recent: bool = False) -> Law:
+        """Of one back end on one class, and of the engine's older or recent builds."""
+        share, work, layer = terms_of(backend, device_class, recent=recent)
         log_work = self._sum(work)
         return Law(
             share=self._sum(share),
@@ -179,7 +184,9 @@ class _Table:
 
     def __init__(self, rows: Sequence[Row]) -> None:
         usual = usual_flop_per_byte()
-        self.terms = [terms_of(r.backend, r.configuration.device_class) for r in rows]
+        self.terms = [
+            terms_of(r.backend, r.configuration.device_class, recent=r.recent) for r in rows
+        ]
         flat = {name for three in self.terms for names in three for name in names}
         self.names = sorted(flat | {"cache"})
         self.share, self.work, self.layer = (self._matrix(part) for part in range(3))
