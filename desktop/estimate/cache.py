@@ -41,7 +41,7 @@ def layer_cache_bytes(model: Model, use: Use) -> tuple[int, ...]:
     layers = layers_of(model)
     if model.architecture in CACHELESS:
         return (0,) * len(layers)
-    widest = max(_width(group, value=True) for group in layers)
+    widest = max(value_width(group) for group in layers)
     return tuple(_layer_bytes(model, group, use, widest) * use.sequences for group in layers)
 
 
@@ -95,7 +95,7 @@ def _layer_bytes(model: Model, group: LayerGroup, use: Use, widest: int) -> int:
     if not _keeps(group):
         return state
     kept = window_cells(use, group.window or 0) if _slides(group) else cells(use)
-    values = _width(group, value=True) if use.flash_attention else widest
+    values = value_width(group) if use.flash_attention else widest
     return state + kept * _token_bytes(model, group, use, values)
 
 
@@ -106,12 +106,12 @@ def _layer_read_bytes(model: Model, group: LayerGroup, use: Use) -> int:
     tokens = use.depth + 1
     if _slides(group):
         tokens = min(tokens, group.window or tokens)
-    return state + tokens * _token_bytes(model, group, use, _width(group, value=True))
+    return state + tokens * _token_bytes(model, group, use, value_width(group))
 
 
 def _token_bytes(model: Model, group: LayerGroup, use: Use, values: int) -> int:
     """Bytes of one token's key and value in one layer; `values` elements of value."""
-    keys = _width(group, value=False)
+    keys = key_width(group)
     _check_rows(model, group.key_size, use.cache_key_type)
     total = size_bytes(use.cache_key_type, keys)
     if group.indexer_size:
@@ -122,18 +122,26 @@ def _token_bytes(model: Model, group: LayerGroup, use: Use, values: int) -> int:
     return total + size_bytes(use.cache_value_type, values)
 
 
-def _width(group: LayerGroup, *, value: bool) -> int:
-    """Elements of one token's keys, or values, over all heads; 0 where nothing is kept."""
+def key_width(group: LayerGroup) -> int:
+    """Elements of one token's key over all heads; 0 where none is kept."""
     if group.attention is Attention.LATENT:
-        return 0 if value else (group.latent_size or 0) + (group.rope_size or 0)
+        return (group.latent_size or 0) + (group.rope_size or 0)
+    return _heads_width(group, group.key_size)
+
+
+def value_width(group: LayerGroup) -> int:
+    """Elements of one token's value over all heads; 0 where none is kept."""
+    return 0 if group.attention is Attention.LATENT else _heads_width(group, group.value_size)
+
+
+def _heads_width(group: LayerGroup, size: int | None) -> int:
     if group.attention in {Attention.RECURRENT, Attention.NONE}:
         return 0
-    size = group.value_size if value else group.key_size
     return (group.kv_heads or 0) * (size or 0)
 
 
 def _keeps(group: LayerGroup) -> bool:
-    return not group.shares_cache and _width(group, value=False) > 0
+    return not group.shares_cache and key_width(group) > 0
 
 
 def _slides(group: LayerGroup) -> bool:

@@ -1,109 +1,178 @@
-"""How much memory a build would need: an estimate from its header, never a measurement."""
+"""What running a build holds in memory, on each card and on the host: the one place that says so.
 
-import math
-from dataclasses import dataclass
+An estimate, never a measurement: weights, the cache, the graph's scratch and the logits are counted
+as llama.cpp allocates them (checked against the engine's own accounting, docs/benchmarks.md). What
+a back end holds for itself on each device is data of the target and comes on top.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
 from desktop.errors import GramError
+from desktop.estimate.architectures import TRAITS
+from desktop.estimate.cache import layer_cache_bytes
+from desktop.estimate.compute import compute_bytes
+from desktop.estimate.header_model import model_of
+from desktop.estimate.placement import ON_HOST, Placement, Spread, spread
+from desktop.estimate.sizes import from_header
+from desktop.estimate.use import check_use
 from desktop.records.build import Header
+from desktop.records.estimate import MemoryNeed, Use
+from desktop.records.model import LayerGroup, Model, WeightPart, Weights, WeightUse
 
-MAX_CONTEXT: Final = 1 << 24
-"""The longest context asked about, in tokens; the longest declared today is 10 million."""
-OVERHEAD_BYTES: Final = 64 << 20
-"""An allowance for the engine's code, vocabulary and scratch. Besides the logits, llama.cpp's
-compute buffers had 2 to 4 MiB for dense models of 0.1 and 0.5 B on the CPU."""
-_F16_BYTES: Final = 2
-_F32_BYTES: Final = 4
-_MICRO_BATCH: Final = 512
-"""llama.cpp's default `n_ubatch`: it reserves logits for that many tokens."""
-_CONTEXT_STEP: Final = 256
-"""llama.cpp rounds the context up to a multiple of it."""
-_MAX_FIELD: Final = 1 << 20
-"""Layers, heads and sizes beyond it are nonsense; headers come from strangers."""
+_LOGIT_BYTES: Final = 4
+_LAZY_BYTES: Final = 4 << 30
+"""A per-layer embedding larger than this is read row by row from the file (llama.cpp's
+`LLAMA_LAZY_MODE_AUTO`, where files are mapped)."""
+PROCESS_BYTES: Final = 64 << 20
+"""An allowance for the engine's code and vocabulary, where the process itself is counted."""
+_KEPT: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryNeed:
-    """An estimate, by use."""
+class Needs:
+    """What each card of a placement, in its order, and the host have to hold."""
 
-    weights_bytes: int
-    kv_cache_bytes: int | None
-    """None when the header does not say (architectures without attention)."""
-    overhead_bytes: int
+    cards: tuple[MemoryNeed, ...]
+    host: MemoryNeed
 
     @property
-    def known_bytes(self) -> int:
-        """The sum of what is known; without the KV cache a lower bound."""
-        return self.weights_bytes + (self.kv_cache_bytes or 0) + self.overhead_bytes
+    def total_bytes(self) -> int:
+        """Everywhere together: what one memory has to hold that cards and host share."""
+        return sum(need.total_bytes for need in (*self.cards, self.host))
 
 
-def memory_need(header: Header, n_ctx: int) -> MemoryNeed:
-    """Estimate the memory to run the build with a context of `n_ctx` tokens.
+def needs(
+    model: Model,
+    weights: Weights,
+    use: Use,
+    placement: Placement,
+    beside: Sequence[Needs] = (),
+) -> Needs:
+    """Bytes that running `model` takes, by device and purpose.
 
-    Weights are the file's tensors. The KV cache is f16 for every layer and token: an upper bound
-    for models with sliding windows. Backends that repack weights (Q4_0 on the CPU) may keep the
-    file's pages besides. The overhead is the logits of one micro-batch plus a constant.
+    Args:
+        model: the model, from the catalogue or a header.
+        weights: its weights in one quantization.
+        use: context, cache types, micro-batch.
+        placement: what lies where; without cards, all on the host.
+        beside: what else is loaded with it, a draft model or a projector: their totals are
+            `extra_bytes`.
 
     Raises:
-        GramError: `bad_number` unless 1 ≤ n_ctx ≤ 2²⁴.
+        GramError: `architecture_unknown`, `layers_unclear`, `bad_number`, `cache_type`,
+            `cache_rows`, `header_lacks`, `placement_bad`.
     """
-    if not 1 <= n_ctx <= MAX_CONTEXT:
-        raise GramError("bad_number", name="n_ctx", low=1, high=MAX_CONTEXT, found=n_ctx)
-    weights = sum(t.size_bytes for t in header.tensors)
-    logits = _vocabulary(header) * _MICRO_BATCH * _F32_BYTES
-    per_token = kv_bytes_per_token(header)
-    cells = -(-n_ctx // _CONTEXT_STEP) * _CONTEXT_STEP
-    kv_cache = None if per_token is None else per_token * cells
-    return MemoryNeed(weights, kv_cache, OVERHEAD_BYTES + logits)
+    alone = _needs(model, weights, use, placement)
+    for other in beside:
+        alone = _with(alone, other)
+    return alone
 
 
-def kv_bytes_per_token(header: Header) -> int | None:
-    """f16 keys and values of one token over all layers; None when the header does not say."""
-    layers = _field(header, "block_count")
-    if layers is None:
-        return None
-    heads = _per_layer(header, "attention.head_count", layers)
-    grouped = f"{header.architecture}.attention.head_count_kv" in header.metadata
-    kv_heads = _per_layer(header, "attention.head_count_kv", layers) if grouped else heads
-    default = _head_size(header, heads)
-    key = _field(header, "attention.key_length") or default
-    value = _field(header, "attention.value_length") or default
-    if kv_heads is None or key is None or value is None:
-        return None
-    return sum(kv_heads) * (key + value) * _F16_BYTES
+def host_bytes(header: Header, use: Use) -> int:
+    """Bytes that running the file of that header takes where the processor alone runs it.
+
+    Of an architecture that is not known, or a header that does not tell enough, the weights and the
+    process: a lower bound.
+
+    Raises:
+        GramError: `bad_number` for a context, depth or batch that nobody can mean.
+    """
+    check_use(use)
+    try:
+        needed = needs(model_of(header), from_header(header), use, ON_HOST)
+    except GramError:
+        return sum(tensor.size_bytes for tensor in header.tensors) + PROCESS_BYTES
+    return needed.total_bytes + PROCESS_BYTES
 
 
-def shortfall(need: MemoryNeed, available_bytes: int) -> int | None:
-    """Bytes that are missing to run it; None when nothing is known to be missing."""
-    missing = need.known_bytes - available_bytes
-    return missing if missing > 0 else None
+def _needs(model: Model, weights: Weights, use: Use, placement: Placement) -> Needs:
+    if model.architecture not in TRAITS:
+        raise GramError("architecture_unknown", architecture=model.architecture)
+    where = spread(model, placement)
+    host = len(placement.shares)
+    cache = [0] * (host + 1)
+    for card, size in zip(where.layers, layer_cache_bytes(model, use), strict=True):
+        cache[host if card is None or placement.cache_on_host else card] += size
+    held = _weights_held(model, weights, placement, where)
+    whole = not host or (None not in where.layers and not placement.experts_on_host)
+    copied = () if whole else tuple(_largest(model, weights).items())
+    scratch = _scratch(model, use, placement, copied)
+    found = [MemoryNeed(*sizes) for sizes in zip(held, cache, scratch, strict=True)]
+    logits = use.sequences * model.vocabulary * _LOGIT_BYTES
+    return Needs(tuple(found[:host]), replace(found[host], output_bytes=logits))
 
 
-def _head_size(header: Header, heads: tuple[int, ...] | None) -> int | None:
-    embedding = _field(header, "embedding_length")
-    widest = max(heads or (0,))
-    return embedding // widest if embedding and widest else None
+@lru_cache(_KEPT)
+def _scratch(
+    model: Model, use: Use, placement: Placement, copied: tuple[tuple[WeightUse, int], ...]
+) -> tuple[int, ...]:
+    """Scratch depends on no quantization unless weights are copied: it is worked out once."""
+    return compute_bytes(model, use, placement, copied)
 
 
-def _field(header: Header, key: str) -> int | None:
-    value = header.integer(key)
-    return value if value is not None and 0 < value <= _MAX_FIELD else None
+def _weights_held(model: Model, weights: Weights, placement: Placement, where: Spread) -> list[int]:
+    """Bytes of weights on each card and, last, on the host."""
+    host = len(placement.shares)
+    held = [0] * (host + 1)
+    for part in weights.parts:
+        for device in _devices(model, part, placement, where):
+            held[host if device is None else device] += part.bytes
+    return held
 
 
-def _per_layer(header: Header, key: str, layers: int) -> tuple[int, ...] | None:
-    """One number a layer: the header has one for all, or an array (0 where a layer has none)."""
-    value = header.metadata.get(f"{header.architecture}.{key}")
-    if isinstance(value, tuple):
-        numbers = tuple(v for v in value if isinstance(v, int) and 0 <= v <= _MAX_FIELD)
-        return numbers if len(numbers) == len(value) == layers else None
-    single = _field(header, key)
-    return None if single is None else (single,) * layers
+def _devices(
+    model: Model, part: WeightPart, placement: Placement, where: Spread
+) -> tuple[int | None, ...]:
+    """Where a part lies: an embedding that is also the output lies on both sides."""
+    if part.layer is not None:
+        if part.use is WeightUse.EXPERTS and part.layer < placement.experts_on_host:
+            return (None,)
+        return (where.layers[part.layer],) if part.layer < len(where.layers) else ()
+    if part.use is WeightUse.EMBEDDING:
+        lazy = model.per_layer_embedding and part.bytes > _LAZY_BYTES
+        return () if lazy else (None,)
+    twice = model.tied and part.use is WeightUse.OUTPUT and where.output is not None
+    return (where.output, None) if twice else (where.output,)
 
 
-def _vocabulary(header: Header) -> int:
-    """Rows of the output matrix, from the tensor itself; 0 when there is none."""
-    for name in ("output.weight", "token_embd.weight"):
-        for tensor in header.tensors:
-            if tensor.name == name:
-                return math.prod(tensor.shape[1:])
-    return 0
+def _largest(model: Model, weights: Weights) -> dict[WeightUse, int]:
+    """Bytes of the largest matrix of each use, as far as the parts tell."""
+    most: dict[WeightUse, int] = {}
+    for part in weights.parts:
+        most[part.use] = max(most.get(part.use, 0), part.bytes)
+    shares = _shares(model.groups[0]) if model.groups else {}
+    return {use: round(size * shares.get(use, 1)) for use, size in most.items()}
+
+
+def _shares(group: LayerGroup) -> dict[WeightUse, float]:
+    """What part of a layer's bytes of one use its largest matrix has."""
+    matrices = 3 if group.gated else 2
+    queries = (group.heads or 0) * (group.key_size or 0)
+    others = (group.kv_heads or 0) * ((group.key_size or 0) + (group.value_size or 0))
+    attention = queries / (2 * queries + others) if queries else 1
+    return {
+        WeightUse.FEED_FORWARD: 1 / matrices,
+        WeightUse.EXPERTS: 1 / matrices,
+        WeightUse.ATTENTION: attention,
+    }
+
+
+def _with(needed: Needs, other: Needs) -> Needs:
+    cards = _paired(needed.cards, other.cards)
+    return Needs(tuple(_more(a, b) for a, b in cards), _more(needed.host, other.host))
+
+
+def _paired(
+    cards: Sequence[MemoryNeed], others: Sequence[MemoryNeed]
+) -> Iterable[tuple[MemoryNeed, MemoryNeed]]:
+    if len(others) > len(cards):
+        raise GramError("placement_bad", detail="what runs beside it is on cards it is not on")
+    nothing = MemoryNeed(0, 0, 0)
+    return zip(cards, [*others, *[nothing] * (len(cards) - len(others))], strict=True)
+
+
+def _more(need: MemoryNeed, other: MemoryNeed) -> MemoryNeed:
+    return replace(need, extra_bytes=need.extra_bytes + other.total_bytes)

@@ -15,13 +15,14 @@ from desktop.builds.header import read_header
 from desktop.builds.reference import obtain_reference, reference
 from desktop.builds.store import find_build, locate
 from desktop.errors import BenchError
-from desktop.estimate.memory import memory_need, shortfall
+from desktop.estimate.memory import host_bytes
 from desktop.machine.cores import usable_cores
 from desktop.machine.detect import detect
 from desktop.machine.memory import memory_bytes
 from desktop.machine.merge import with_engine
 from desktop.paths import Paths
 from desktop.records.build import LocalBuild
+from desktop.records.estimate import Use
 from desktop.records.events import BuildKnown, Devices, Phase, RunEvent, RunFinished
 from desktop.records.machine import CARD_KINDS, Device, DeviceKind, Machine
 from desktop.records.request import REFERENCE, RunRequest
@@ -69,7 +70,7 @@ class Session(Attempt):
         machine = with_engine(self.slowly(detect), engine.devices)
         plan = self._plan()
         cards = self._cards(plan, machine, engine)
-        self._check_memory(local, cards)
+        self._check_memory(local, plan, cards)
         log.info("measuring %s", local.build.name)
         run = self._benchmark(local, machine, plan, cards)
         self.check()
@@ -98,7 +99,7 @@ class Session(Attempt):
         """Progress of hashing and downloading; the way out of both when stopped."""
         self.check()
 
-    def _check_memory(self, local: LocalBuild, cards: tuple[Device, ...]) -> None:
+    def _check_memory(self, local: LocalBuild, plan: Plan, cards: tuple[Device, ...]) -> None:
         """Refuse what cannot fit before it drives the machine into swap.
 
         Only where the processor alone would run it: cards have memory of their own.
@@ -109,12 +110,14 @@ class Session(Attempt):
         _, available = memory_bytes()
         if available is None or cards:
             return
-        need = memory_need(read_header(local.path), max(t.n_tokens for t in self._request.tests))
-        if shortfall(need, available) is not None:
+        context = max(test.n_tokens for test in plan.tests)
+        use = Use(context, batch=plan.n_batch, micro_batch=plan.n_ubatch)
+        need_bytes = host_bytes(read_header(local.path), use)
+        if need_bytes > available:
             raise BenchError(
                 "too_large",
                 name=local.build.name,
-                need_gb=f"{need.known_bytes / 1e9:.1f}",
+                need_gb=f"{need_bytes / 1e9:.1f}",
                 free_gb=f"{available / 1e9:.1f}",
             )
 

@@ -1,0 +1,128 @@
+"""The graph of a prompt's micro-batch, as far as the sizes and lifetimes of its tensors go.
+
+Not what is computed but what has to lie in memory at once. Source: llama-graph.cpp and src/models
+of the llama.cpp inside llama-cpp-python 0.3.36. Operations that work in place are left out.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from desktop.estimate.scratch import Node, Tape
+from desktop.estimate.use import BLOCK_ELEMENTS, batch_tokens, cells, window_cells
+from desktop.records.estimate import Use
+from desktop.records.model import Attention, LayerGroup, Model, WeightUse
+from desktop.rules.ggml_types import size_bytes
+
+_TURNED: Final = 64
+
+
+class Place(NamedTuple):
+    """Devices of a layer: where it is computed, and where its weights, experts and cache lie."""
+
+    compute: int
+    weights: int
+    experts: int
+    cache: int
+
+
+class Mask(NamedTuple):
+    """What attention is told of one cache: which cells count, and where new ones go."""
+
+    cells: int
+    mask: Node
+    keys: Node
+    values: Node
+
+
+@dataclass(slots=True)
+class Graph:
+    """A graph under construction."""
+
+    tape: Tape
+    model: Model
+    use: Use
+    place: Place
+    largest: Mapping[WeightUse, int] = field(default_factory=dict)
+    """Bytes of the largest matrix of each use: what a device copies that does not hold it."""
+    positions: Node | None = None
+    masks: dict[bool, Mask] = field(default_factory=dict)
+    """Of full and (True) of sliding layers."""
+    key_turn: Node | None = None
+    """Packed caches rotate keys and values before they store them."""
+    value_turn: Node | None = None
+    states: Node | None = None
+    indexed_layers: int = 0
+    """Layers with an indexer in the whole model."""
+    index_mask: Node | None = None
+    zeros: Node | None = None
+    """What their masks are opened with."""
+    rows: Node | None = None
+    """Which tokens give outputs."""
+
+    @property
+    def tokens(self) -> int:
+        """Of the micro-batch, a whole number for each sequence."""
+        return -(-batch_tokens(self.use) // self.use.sequences) * self.use.sequences
+
+    def op(self, width: int, *sources: Node, reuses: bool = False) -> Node:
+        """A tensor of `width` f32 numbers for each token."""
+        size = 4 * width * self.tokens
+        return self.tape.op(size, self.place.compute, *sources, reuses=reuses)
+
+    def sized(self, size: int, *sources: Node, reuses: bool = False) -> Node:
+        """A tensor of `size` bytes."""
+        return self.tape.op(size, self.place.compute, *sources, reuses=reuses)
+
+    def product(self, width: int, source: Node, use: WeightUse, *chosen: Node) -> Node:
+        """A product with a matrix; with experts' matrices, the `chosen` ones."""
+        at = self.place.experts if use is WeightUse.EXPERTS else self.place.weights
+        if at == self.place.compute:
+            return self.op(width, source, *chosen)
+        matrix = self.tape.held(self.largest.get(use, 0), at)
+        return self.op(width, matrix, source, *chosen)
+
+    def in_place(self, width: int, *sources: Node) -> Node:
+        """A tensor that takes the place of the first source that nobody else needs."""
+        return self.op(width, *sources, reuses=True)
+
+    def view(self, source: Node) -> Node:
+        """Another look at `source`."""
+        return self.tape.view(source)
+
+    def mask(self, group: LayerGroup) -> Mask:
+        """The mask of a layer with attention."""
+        return self.masks[group.attention is Attention.SLIDING]
+
+    def cached(self, group: LayerGroup, kind: str, elements: int) -> Node:
+        """A layer's keys or values of all cells; `elements` of one cell."""
+        size = size_bytes(kind, elements) * self.mask(group).cells
+        return self.tape.held(size, self.place.cache)
+
+    def prepare_masks(self, layers: tuple[LayerGroup, ...], widest_value: int) -> None:
+        """Make the inputs of attention: one set for full layers, one for sliding ones."""
+        for group in layers:
+            slides = group.attention is Attention.SLIDING
+            attends = group.attention not in {Attention.RECURRENT, Attention.NONE}
+            if attends and slides not in self.masks:
+                count = window_cells(self.use, group.window or 0) if slides else cells(self.use)
+                self.masks[slides] = self._mask(count, widest_value)
+        self.key_turn = self._turn(self.use.cache_key_type, {g.key_size for g in layers})
+        self.value_turn = self._turn(self.use.cache_value_type, {g.value_size for g in layers})
+
+    def _turn(self, kind: str, sizes: set[int | None]) -> Node | None:
+        """A rotation, where the cache is packed and all heads are one multiple of 64 elements."""
+        told = sizes - {None}
+        size = told.pop() if len(told) == 1 else None
+        if BLOCK_ELEMENTS[kind] == 1 or not size or size % _TURNED:
+            return None
+        side = size & -size
+        return self.tape.input(4 * side * side)
+
+    def _mask(self, count: int, widest_value: int) -> Mask:
+        """Indices are i64; without flash attention each element of a value has one."""
+        flash = self.use.flash_attention
+        number = 2 if flash else 4
+        mask = self.tape.input(number * count * self.tokens)
+        places = self.tokens * (1 if flash else widest_value)
+        return Mask(count, mask, self.tape.input(8 * self.tokens), self.tape.input(8 * places))

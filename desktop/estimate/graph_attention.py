@@ -1,0 +1,169 @@
+"""What attention has to have in memory at once: full, sliding and latent."""
+
+from desktop.estimate.graph import Graph
+from desktop.estimate.graph_indexer import indexed_mask
+from desktop.estimate.graph_traits import GATED_QUERIES, HEAD_NORMS, UNROTATED, WIDE_NORMS
+from desktop.estimate.scratch import Node
+from desktop.records.model import Attention, LayerGroup, WeightUse
+
+_ATTENTION = WeightUse.ATTENTION
+
+
+def attention(graph: Graph, group: LayerGroup, source: Node) -> Node:
+    """A layer's attention on the normed `source`, with its output matrix."""
+    if group.attention is Attention.LATENT:
+        return _latent(graph, group, source)
+    if group.latent_size:
+        return _unfolded(graph, group, source)
+    heads, size, gate = group.heads or 0, group.key_size or 0, None
+    if graph.model.architecture in GATED_QUERIES:
+        both = graph.product(2 * heads * size, source, _ATTENTION)
+        gate = graph.op(heads * size, graph.view(both))
+        query = _turned_key(graph, heads * size, _rotated(graph, heads * size, both))
+    else:
+        query = _head_vectors(graph, heads * size, source)
+    if group.shares_cache:
+        graph.tape.expand(query)
+    else:
+        _store(graph, group, query, source)
+    out = _scores(graph, group, query)
+    if gate is not None:
+        out = graph.in_place(heads * size, out, graph.in_place(heads * size, gate))
+    return graph.product(graph.model.hidden, out, _ATTENTION)
+
+
+def _store(graph: Graph, group: LayerGroup, query: Node, source: Node) -> None:
+    """Compute a layer's new keys and values and write them into its cache."""
+    kv_heads = group.kv_heads or 0
+    width = kv_heads * (group.value_size or 0)
+    key = _head_vectors(graph, kv_heads * (group.key_size or 0), source)
+    value = graph.product(width, source, _ATTENTION)
+    if graph.value_turn is not None:
+        value = graph.op(width, graph.view(value), graph.value_turn)
+    keep(graph, group, query, key, value)
+
+
+def keep(graph: Graph, group: LayerGroup, query: Node, key: Node, value: Node) -> None:
+    """Ask for all three, then write key and value into the cache of the layer."""
+    pair = (key, value) if True in graph.masks else (value, key)
+    for node in (query, *pair):
+        graph.tape.expand(node)
+    mask = graph.mask(group)
+    graph.tape.store(graph.place.cache, graph.view(key), mask.keys)
+    graph.tape.store(graph.place.cache, graph.view(value), mask.values)
+
+
+def _head_vectors(graph: Graph, width: int, source: Node) -> Node:
+    """Queries or keys: a product, a norm where there is one, and rotated."""
+    vectors = graph.product(width, source, _ATTENTION)
+    return _turned_key(graph, width, _rotated(graph, width, vectors))
+
+
+def _rotated(graph: Graph, width: int, vectors: Node) -> Node:
+    """Norms and rotation. A view has no place of its own that they could take."""
+    architecture = graph.model.architecture
+    if architecture in WIDE_NORMS:
+        vectors = graph.in_place(width, vectors)
+    if architecture in HEAD_NORMS:
+        return graph.op(width, graph.view(vectors))
+    if architecture in UNROTATED or graph.positions is None:
+        return vectors
+    return graph.op(width, graph.view(vectors), graph.positions)
+
+
+def _turned_key(graph: Graph, width: int, vectors: Node) -> Node:
+    if graph.key_turn is None:
+        return vectors
+    return graph.op(width, graph.view(vectors), graph.key_turn)
+
+
+def _scores(graph: Graph, group: LayerGroup, query: Node) -> Node:
+    """What the heads take from the cache."""
+    heads, width = group.heads or 0, (group.heads or 0) * (group.value_size or 0)
+    kv_heads, use = group.kv_heads or 0, graph.use
+    mask = graph.mask(group)
+    keys = graph.cached(group, use.cache_key_type, kv_heads * (group.key_size or 0))
+    values = graph.cached(group, use.cache_value_type, kv_heads * (group.value_size or 0))
+    if use.flash_attention:
+        out = graph.op(width, graph.view(query), keys, values, mask.mask)
+    else:
+        size = 4 * mask.cells * graph.tokens * heads
+        score = graph.sized(size, keys, graph.view(query))
+        score = graph.sized(size, score, mask.mask, reuses=True)
+        out = graph.op(width, graph.view(graph.op(width, values, score)))
+    graph.tape.expand(out)
+    if graph.value_turn is not None:
+        out = graph.op(width, graph.view(out), graph.value_turn)
+    return graph.view(out)
+
+
+def _query_base(graph: Graph, group: LayerGroup, source: Node) -> Node:
+    """What queries of latent attention are made of: a compressed vector where there is one."""
+    if not group.query_latent_size:
+        return source
+    vector = graph.product(group.query_latent_size, source, _ATTENTION)
+    return graph.in_place(group.query_latent_size, vector)
+
+
+def _latent(graph: Graph, group: LayerGroup, source: Node) -> Node:
+    """Attention on the compressed vectors themselves: their matrix is folded into the queries."""
+    heads, latent, rope = group.heads or 0, group.latent_size or 0, group.rope_size or 0
+    base = _query_base(graph, group, source)
+    mask = graph.mask(group).mask
+    if group.indexer_size:
+        mask = indexed_mask(graph, group, source, base)
+    queries = graph.product(heads * (group.key_size or 0), base, _ATTENTION)
+    folded = graph.product(heads * latent, graph.view(queries), _ATTENTION)
+    turned = _part_rotated(graph, heads * rope, queries)
+    query = graph.op(heads * (latent + rope), graph.view(folded), turned)
+    both = graph.product(latent + rope, source, _ATTENTION)
+    vector = graph.op(latent, graph.view(both))
+    key = graph.op(latent + rope, graph.view(vector), _part_rotated(graph, rope, both))
+    for node in (query, vector, key):
+        graph.tape.expand(node)
+    graph.tape.store(graph.place.cache, graph.view(key), graph.mask(group).keys)
+    out = _latent_scores(graph, group, query, mask)
+    return graph.product(graph.model.hidden, graph.view(out), _ATTENTION)
+
+
+def _part_rotated(graph: Graph, width: int, vectors: Node) -> Node:
+    """The part of `vectors` that is rotated."""
+    if graph.positions is None or graph.model.architecture in UNROTATED:
+        return graph.view(vectors)
+    return graph.op(width, graph.view(vectors), graph.positions)
+
+
+def _latent_scores(graph: Graph, group: LayerGroup, query: Node, mask: Node) -> Node:
+    heads, latent, count = group.heads or 0, group.latent_size or 0, graph.mask(group).cells
+    width = heads * (group.value_size or 0)
+    kind = graph.use.cache_key_type
+    vectors = graph.cached(group, kind, latent + (group.rope_size or 0))
+    if graph.use.flash_attention:
+        out = graph.op(heads * latent, graph.view(query), vectors, mask)
+        out = graph.product(width, graph.view(out), _ATTENTION)
+    else:
+        size = 4 * count * graph.tokens * heads
+        score = graph.sized(size, vectors, graph.view(query))
+        score = graph.sized(size, score, mask, reuses=True)
+        turned = graph.sized(2 * count * latent, vectors)
+        out = graph.product(width, graph.op(heads * latent, turned, score), _ATTENTION)
+    out = graph.op(width, graph.view(out))
+    graph.tape.expand(out)
+    return out
+
+
+def _unfolded(graph: Graph, group: LayerGroup, source: Node) -> Node:
+    """Latent attention whose keys and values are written out before they are kept."""
+    heads, key_size, value_size = group.heads or 0, group.key_size or 0, group.value_size or 0
+    rope = group.rope_size or 0
+    base = _query_base(graph, group, source)
+    queries = graph.product(heads * key_size, base, _ATTENTION)
+    query = _part_rotated(graph, heads * key_size, queries)
+    both = graph.product((group.latent_size or 0) + rope, source, _ATTENTION)
+    vector = graph.op(group.latent_size or 0, graph.view(both))
+    written = graph.product(heads * (key_size - rope + value_size), vector, _ATTENTION)
+    value = graph.op(heads * value_size, graph.view(written))
+    repeated = graph.op(heads * rope, _part_rotated(graph, rope, both))
+    key = graph.op(heads * key_size, graph.view(written), repeated)
+    keep(graph, group, _turned_key(graph, heads * key_size, query), key, value)
+    return graph.product(graph.model.hidden, _scores(graph, group, query), _ATTENTION)

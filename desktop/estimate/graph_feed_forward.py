@@ -1,0 +1,83 @@
+"""What the feed-forward part of a layer has to have in memory at once."""
+
+from desktop.estimate.graph import Graph
+from desktop.estimate.graph_traits import PAIRED, SHARED_GATE
+from desktop.estimate.scratch import Node
+from desktop.records.model import LayerGroup, WeightUse
+
+_DENSE = WeightUse.FEED_FORWARD
+_EXPERTS = WeightUse.EXPERTS
+
+
+def feed_forward(graph: Graph, group: LayerGroup, source: Node) -> Node:
+    """The whole feed-forward part of a layer on the normed `source`."""
+    dense = group.feed_forward
+    if not group.experts:
+        return _dense(graph, dense or 0, source, gated=group.gated)
+    beside = group.shared_feed_forward
+    if dense:
+        first = _dense(graph, dense, source, gated=group.gated)
+        return graph.in_place(graph.model.hidden, first, _mixture(graph, group, source))
+    out = _mixture(graph, group, source)
+    if not beside:
+        return out
+    shared = _dense(graph, beside, source, gated=group.gated)
+    if graph.model.architecture in SHARED_GATE:
+        gate = graph.in_place(1, graph.product(1, source, _DENSE))
+        shared = graph.in_place(graph.model.hidden, shared, gate)
+    return graph.in_place(graph.model.hidden, out, shared)
+
+
+def _dense(graph: Graph, width: int, source: Node, *, gated: bool) -> Node:
+    if graph.model.architecture in PAIRED:
+        inner = graph.op(width, graph.product(2 * width, source, _DENSE))
+    elif gated:
+        gate = graph.product(width, source, _DENSE)
+        inner = graph.op(width, gate, graph.product(width, source, _DENSE))
+    else:
+        inner = graph.in_place(width, graph.product(width, source, _DENSE))
+    return graph.product(graph.model.hidden, inner, _DENSE)
+
+
+def _mixture(graph: Graph, group: LayerGroup, source: Node) -> Node:
+    """The chosen experts of each token, side by side, then summed up."""
+    hidden, used = graph.model.hidden, group.experts_used or 1
+    before = graph.model.architecture == "llama4"
+    chosen, weights = _routed(graph, group, source)
+    spread = graph.view(source)
+    if before:
+        spread = graph.in_place(hidden * used, graph.op(hidden * used, spread), weights)
+    outs = _experts(graph, group, spread, chosen)
+    if not before:
+        outs = graph.in_place(hidden * used, outs, weights)
+    graph.tape.expand(outs)
+    parts = [graph.view(outs) for _ in range(used)]
+    for part in parts:
+        graph.tape.expand(part)
+    total = parts[0]
+    for part in parts[1:]:
+        total = graph.in_place(hidden, total, part)
+        graph.tape.expand(total)
+    return total if used > 1 else graph.op(hidden, total)
+
+
+def _routed(graph: Graph, group: LayerGroup, source: Node) -> tuple[Node, Node]:
+    """Which experts each token takes, and with what weights."""
+    experts, used = group.experts or 0, group.experts_used or 1
+    scores = graph.in_place(experts, graph.product(experts, source, _DENSE))
+    chosen = graph.view(graph.op(experts, scores))
+    weights = graph.op(used, graph.view(scores), chosen)
+    weights = graph.in_place(used, graph.view(weights))
+    graph.tape.expand(weights)
+    return chosen, graph.view(weights)
+
+
+def _experts(graph: Graph, group: LayerGroup, source: Node, chosen: Node) -> Node:
+    used = group.experts_used or 1
+    width = used * (group.expert_feed_forward or 0)
+    first = graph.product(width, source, _EXPERTS, chosen)
+    if group.gated:
+        inner = graph.op(width, first, graph.product(width, source, _EXPERTS, chosen))
+    else:
+        inner = graph.in_place(width, first)
+    return graph.product(graph.model.hidden * used, inner, _EXPERTS, chosen)

@@ -1,0 +1,150 @@
+"""The whole graph of a model: embedding, layers, output."""
+
+from collections.abc import Sequence
+
+from desktop.estimate.graph import Graph, Place
+from desktop.estimate.graph_attention import attention
+from desktop.estimate.graph_feed_forward import feed_forward
+from desktop.estimate.graph_states import recurrent
+from desktop.estimate.graph_traits import (
+    BARE,
+    LATE_ROWS,
+    LAYER_NORMS,
+    MANY_POSITIONS,
+    PARALLEL,
+    RESIDUAL_FIRST,
+    RESIDUAL_FIRST_LATER,
+    SANDWICHED,
+    SCALED_EMBEDDING,
+)
+from desktop.estimate.scratch import Node, Tape
+from desktop.records.model import Attention, LayerGroup, WeightUse
+
+_ATTENDING = frozenset({Attention.FULL, Attention.SLIDING, Attention.LATENT})
+
+
+def record(graph: Graph, layers: Sequence[tuple[LayerGroup, Place]], widest_value: int) -> Tape:
+    """Record the graph of one micro-batch.
+
+    Args:
+        graph: the graph to fill, its place that of the output matrix.
+        layers: the layers to record, each with its devices; equal ones may be left out.
+        widest_value: elements of the widest layer's values of one token.
+    """
+    output, host, model = graph.place, graph.tape.host, graph.model
+    graph.place = Place(host, host, host, host)
+    stream = _embedded(graph)
+    _prepare(graph, tuple(group for group, _ in layers), widest_value)
+    for i, (group, place) in enumerate(layers):
+        graph.place = place
+        last = i == len(layers) - 1 and model.architecture not in LATE_ROWS
+        stream = _layer(graph, group, stream, last=last)
+    graph.place = output
+    _output(graph, stream)
+    return graph.tape
+
+
+def _prepare(graph: Graph, kinds: tuple[LayerGroup, ...], widest_value: int) -> None:
+    """Make the inputs that layers of these kinds read."""
+    model = graph.model
+    if any(group.attention in _ATTENDING for group in kinds):
+        positions = 4 if model.architecture in MANY_POSITIONS else 1
+        graph.positions = graph.tape.input(4 * graph.tokens * positions)
+        graph.prepare_masks(kinds, widest_value)
+        graph.indexed_layers = sum(g.layers for g in model.groups if g.indexer_size)
+    if any(group.recurrent for group in kinds):
+        graph.states = graph.tape.input(4 * graph.use.sequences)
+    graph.rows = graph.tape.input(4 * graph.tokens)
+
+
+def _embedded(graph: Graph) -> Node:
+    """The lookup; and room for embeddings that are given instead, which stays."""
+    hidden = graph.model.hidden
+    stream = graph.op(hidden, graph.tape.input(4 * graph.tokens))
+    graph.tape.expand(stream)
+    graph.tape.expand(graph.tape.input(4 * hidden * graph.tokens))
+    if graph.model.architecture in SCALED_EMBEDDING:
+        return graph.in_place(hidden, stream)
+    return stream
+
+
+def _layer(graph: Graph, group: LayerGroup, stream: Node, *, last: bool) -> Node:
+    architecture = graph.model.architecture
+    normed = stream if architecture in BARE else _norm(graph, stream)
+    mixed = _mixed(graph, group, normed, stream)
+    if mixed is None:
+        return graph.in_place(graph.model.hidden, feed_forward(graph, group, normed), stream)
+    if architecture in PARALLEL:
+        return _side_by_side(graph, group, (stream, normed, mixed), last=last)
+    if last:
+        mixed, stream = _picked(graph, mixed), _picked(graph, stream)
+    if architecture in SANDWICHED | BARE:
+        mixed = _norm(graph, mixed)
+    stream = _sum(graph, mixed, stream, first=RESIDUAL_FIRST)
+    if not (group.feed_forward or group.experts):
+        return stream
+    inner = feed_forward(graph, group, stream if architecture in BARE else _norm(graph, stream))
+    if architecture in SANDWICHED | BARE:
+        inner = _norm(graph, inner)
+    return _sum(graph, inner, stream, first=RESIDUAL_FIRST_LATER)
+
+
+def _mixed(graph: Graph, group: LayerGroup, normed: Node, stream: Node) -> Node | None:
+    """What a layer takes from other tokens; None where it has no such part."""
+    out: Node | None = None
+    if group.attention in _ATTENDING:
+        out = attention(graph, group, normed)
+    if group.recurrent:
+        if out is not None:
+            normed = _norm(graph, stream)
+        state = recurrent(graph, group.recurrent, normed)
+        out = state if out is None else graph.in_place(graph.model.hidden, out, state)
+    return out
+
+
+def _side_by_side(
+    graph: Graph, group: LayerGroup, nodes: tuple[Node, Node, Node], *, last: bool
+) -> Node:
+    """Attention and the feed-forward part of the same norm, added to the stream."""
+    if last:
+        stream, normed, mixed = (_picked(graph, node) for node in nodes)
+    else:
+        stream, normed, mixed = nodes
+    hidden = graph.model.hidden
+    total = graph.in_place(hidden, feed_forward(graph, group, normed), stream)
+    return graph.in_place(hidden, total, mixed)
+
+
+def _norm(graph: Graph, source: Node) -> Node:
+    """A norm. Where the next card takes over, the one before still computes the first step."""
+    hidden = graph.model.hidden
+    before = graph.tape.tensors[source].on
+    if before not in {graph.place.compute, graph.tape.host}:
+        size = graph.tape.tensors[source].size
+        source = graph.tape.op(size, before, source)
+    if graph.model.architecture in LAYER_NORMS:
+        return graph.op(hidden, source)
+    return graph.in_place(hidden, source)
+
+
+def _sum(graph: Graph, new: Node, stream: Node, *, first: frozenset[str]) -> Node:
+    pair = (stream, new) if graph.model.architecture in first else (new, stream)
+    return graph.in_place(graph.model.hidden, *pair)
+
+
+def _picked(graph: Graph, source: Node) -> Node:
+    """The rows that give outputs: in the largest micro-batch all."""
+    rows = () if graph.rows is None else (graph.rows,)
+    return graph.op(graph.model.hidden, source, *rows)
+
+
+def _output(graph: Graph, stream: Node) -> None:
+    """The last norm and the logits stay until the next micro-batch."""
+    normed = _norm(graph, stream)
+    graph.tape.tensors[normed].stays = True
+    if graph.model.architecture in LATE_ROWS:
+        normed = _picked(graph, normed)
+        graph.tape.tensors[normed].stays = True
+    logits = graph.product(graph.model.vocabulary, normed, WeightUse.OUTPUT)
+    graph.tape.tensors[logits].stays = True
+    graph.tape.expand(logits)
