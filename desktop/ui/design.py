@@ -6,7 +6,7 @@ Components and pages take every measure and colour from here, so that one look h
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from PySide6.QtGui import QColor, QFont, QFontInfo, QGuiApplication, QPalette
+from PySide6.QtGui import QColor, QFont, QFontInfo, QFontMetrics, QGuiApplication, QPalette
 
 from desktop.ui.stylesheet import TEMPLATE
 
@@ -39,11 +39,14 @@ class Size:
     BAR: Final = 8
     GRAPH_MIN: Final = 240
     MARK: Final = 28
+    RANGE: Final = 8
 
 
 class Type(StrEnum):
     """The type scale."""
 
+    TINY = "tiny"
+    """Marks of a scale only."""
     SMALL = "small"
     BODY = "body"
     SUBHEADING = "subheading"
@@ -52,6 +55,7 @@ class Type(StrEnum):
 
 
 _RATIO: Final = {
+    Type.TINY: 0.79,
     Type.SMALL: 0.93,
     Type.BODY: 1.0,
     Type.SUBHEADING: 1.14,
@@ -170,6 +174,11 @@ def font(size: Type = Type.BODY, *, strong: bool = False) -> QFont:
     made.setWeight(QFont.Weight.DemiBold if strong else QFont.Weight.Normal)
     made.setFeature(QFont.Tag("tnum"), 1)
     return made
+
+
+def wide(characters: float, size: Type = Type.SMALL) -> int:
+    """Pixels that so many figures take: widths that follow the size of text."""
+    return round(characters * QFontMetrics(font(size)).horizontalAdvance("0"))
 
 
 def palette(scheme: Scheme) -> QPalette:

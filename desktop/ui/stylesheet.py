@@ -55,6 +55,46 @@ QPushButton[role="nav"]:hover { color: $text; background: $hover; }
 QPushButton[role="nav"]:checked { color: $text; background: $tint; }
 QPushButton[role="nav"]:focus { border-color: $accent; }
 
+QPushButton[role="menu"] { padding: 5px ${s}px; }
+QPushButton[role="menu"]::menu-indicator { image: none; width: 0; }
+QPushButton[role="link"] {
+    color: $accent; background: transparent; border-color: transparent; text-align: left;
+    padding: 3px ${xs}px;
+}
+QPushButton[role="link"]:hover { background: $hover; }
+QPushButton[role="link"]:focus { border-color: $accent; }
+
+QLineEdit {
+    color: $text; background: $card; border: 2px solid $border; border-radius: ${radius}px;
+    padding: 4px ${s}px; selection-background-color: $accent; selection-color: $on_accent;
+}
+QLineEdit:focus { border-color: $accent; }
+QPlainTextEdit {
+    color: $text; background: $card; border: 2px solid $border; border-radius: ${radius}px;
+    padding: ${s}px; selection-background-color: $accent; selection-color: $on_accent;
+}
+QPlainTextEdit:focus { border-color: $accent; }
+
+QSlider { min-height: 28px; }
+QSlider::groove:horizontal { background: $border; height: 4px; border-radius: 2px; }
+QSlider::sub-page:horizontal { background: $accent; border-radius: 2px; }
+QSlider::handle:horizontal {
+    background: $card; border: 3px solid $accent; width: 12px; height: 12px; margin: -7px 0;
+    border-radius: 9px;
+}
+QSlider::handle:horizontal:hover { background: $tint; }
+QSlider::handle:horizontal:focus { background: $accent; border-color: $text; }
+QSlider::handle:horizontal:disabled { border-color: $disabled; }
+
+QTabBar { background: transparent; border: none; }
+QTabBar::tab {
+    color: $muted; background: transparent; border: 2px solid transparent;
+    border-radius: ${radius}px; padding: 6px ${m}px; margin-right: ${xs}px;
+}
+QTabBar::tab:hover { color: $text; background: $hover; }
+QTabBar::tab:selected { color: $text; background: $tint; }
+QTabBar::tab:focus { border-color: $accent; }
+
 QFrame[role="banner-info"] { background: $info_ground; border-radius: ${card_radius}px; }
 QFrame[role="banner-info"] QLabel { color: $info; }
 QFrame[role="banner-warn"] { background: $warn_ground; border-radius: ${card_radius}px; }

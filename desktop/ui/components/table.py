@@ -7,9 +7,10 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
-from desktop.ui.design import Type, font
+from desktop.ui.design import Space, Type, font
 
-_ROW_HEIGHT = 44
+_LEAST_ROW = 44
+"""Pixels: two lines of the usual size, and easy to hit."""
 _Index = QModelIndex | QPersistentModelIndex
 
 
@@ -27,27 +28,24 @@ class Column:
     width: int | None = None
 
 
-class RowsModel(QAbstractTableModel):
-    """Rows of ready-made texts."""
+class TextsModel(QAbstractTableModel):
+    """A model whose cells are texts; what has rows says how many and which."""
 
     def __init__(self, columns: Sequence[Column], parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.columns = tuple(columns)
-        self._rows: tuple[tuple[str, ...], ...] = ()
 
-    def replace(self, rows: Sequence[Sequence[str]]) -> None:
-        """Show `rows` instead; each has one text per column."""
-        self.beginResetModel()
-        self._rows = tuple(tuple(row) for row in rows)
-        self.endResetModel()
+    def text(self, row: int, column: int) -> str:
+        """The text of a cell."""
+        raise NotImplementedError
+
+    def said(self, row: int, column: int) -> str:
+        """What is said of a cell: its column, and its text on one line."""
+        return f"{self.columns[column].title}: {self.text(row, column)}".replace("\n", " ")
 
     def row(self, index: int) -> tuple[str, ...]:
         """The texts of one row."""
-        return self._rows[index]
-
-    def rowCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's names
-        """How many rows."""
-        return 0 if parent.isValid() else len(self._rows)
+        return tuple(self.text(index, column) for column in range(len(self.columns)))
 
     def columnCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's names
         """How many columns."""
@@ -55,11 +53,10 @@ class RowsModel(QAbstractTableModel):
 
     def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """A cell's text, its tooltip (cells may be cut), what is said of it, its alignment."""
-        text = self._rows[index.row()][index.column()]
         if role in {Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole}:
-            return text
+            return self.text(index.row(), index.column())
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return f"{self.columns[index.column()].title}: {text}".replace("\n", " ")
+            return self.said(index.row(), index.column())
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return self._alignment(index.column())
         return None
@@ -85,12 +82,43 @@ class RowsModel(QAbstractTableModel):
         return side | Qt.AlignmentFlag.AlignVCenter
 
 
+class RowsModel(TextsModel):
+    """Rows of ready-made texts."""
+
+    def __init__(self, columns: Sequence[Column], parent: QObject | None = None) -> None:
+        super().__init__(columns, parent)
+        self._rows: tuple[tuple[str, ...], ...] = ()
+
+    def replace(self, rows: Sequence[Sequence[str]]) -> None:
+        """Show `rows` instead; each has one text per column."""
+        self.beginResetModel()
+        self._rows = tuple(tuple(row) for row in rows)
+        self.endResetModel()
+
+    def text(self, row: int, column: int) -> str:
+        """The text of a cell."""
+        return self._rows[row][column]
+
+    def rowCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: N802, B008 - Qt's names
+        """How many rows."""
+        return 0 if parent.isValid() else len(self._rows)
+
+
 class Table(QTableView):
     """Selects whole rows; Ctrl+C copies the selected one, separated by tabs."""
 
-    def __init__(self, model: RowsModel, name: str, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        model: TextsModel,
+        name: str,
+        parent: QWidget | None = None,
+        *,
+        header: QHeaderView | None = None,
+    ) -> None:
         super().__init__(parent)
         self._rows = model
+        if header is not None:
+            self.setHorizontalHeader(header)
         self.setModel(model)
         self.setAccessibleName(name)
         self.setFont(font(Type.SMALL))
@@ -114,11 +142,16 @@ class Table(QTableView):
         if at.isValid():
             QGuiApplication.clipboard().setText("\t".join(self._rows.row(at.row())))
 
+    @property
+    def row_height(self) -> int:
+        """Pixels: two lines at the size of text that the system asks for."""
+        return max(_LEAST_ROW, 2 * self.fontMetrics().height() + Space.S)
+
     def fit_rows(self) -> None:
         """Be exactly as high as its rows: for short tables on pages that scroll themselves."""
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         head = self.horizontalHeader().sizeHint().height()
-        rows = _ROW_HEIGHT * self._rows.rowCount()
+        rows = self.row_height * self._rows.rowCount()
         self.setFixedHeight(head + rows + 2 * self.frameWidth())
 
     def _prepare_headers(self) -> None:
@@ -126,7 +159,7 @@ class Table(QTableView):
         across.setHighlightSections(False)
         across.setMinimumSectionSize(56)
         down.hide()
-        down.setDefaultSectionSize(_ROW_HEIGHT)
+        down.setDefaultSectionSize(self.row_height)
         mode = QHeaderView.ResizeMode
         for at, column in enumerate(self._rows.columns):
             across.setSectionResizeMode(
