@@ -105,6 +105,12 @@ def size_table(models: Sequence[Model], quants: Sequence[Quant]) -> SizeTable:
     return SizeTable(capacity, active)
 
 
+def active_elements(model: Model) -> int | None:
+    """Weights, not bytes, that a generated token reads; None where the tensors are not known."""
+    summary = _summary(model)
+    return None if summary is None else sum(active for _, _, active in summary)
+
+
 def totals(model: Model, quant: Quant) -> tuple[int, int]:
     """Capacity and active bytes of `weights_of(model, quant)`, without its parts: fast."""
     summary = _summary(model)

@@ -1,0 +1,155 @@
+"""What each device has to do when a model lies on several: cards, and the host.
+
+Layers are spread as llama.cpp spreads them; the devices work one after another. Weights that lie on
+the host are read there, by the processor, for each generated token; for a prompt llama.cpp sends
+them over the bus to the first card, which computes.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from desktop.errors import GramError
+from desktop.estimate.cache import cache_read_bytes
+from desktop.estimate.layers import layers_of
+from desktop.estimate.placement import Placement, spread
+from desktop.estimate.speed import DeviceWork
+from desktop.estimate.work import active_weights, attention_flop, unit
+from desktop.records.estimate import Configuration, Efficiency, Interval, Use
+from desktop.records.model import LayerGroup, Model, WeightPart, Weights, WeightUse
+
+BUS_BYTES_S: Final = 31.5e9
+"""PCI Express 4.0 with 16 lanes, one way, by its specification."""
+BUS_SHARE: Final = Interval(0.2, 0.85)
+"""From a slot of version 3.0 with 8 lanes to all of the above without waiting: assumed."""
+Place = int | None
+"""The number of a card, or None for the host."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A device with what its back end reaches on it."""
+
+    configuration: Configuration
+    efficiency: Efficiency
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """The machine's devices."""
+
+    cards: tuple[Side, ...]
+    host: Side | None = None
+    """None: nothing may lie on the host but the embedding."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedWork:
+    """What they have to do: for a generated token, and for a prompt."""
+
+    decode: tuple[DeviceWork, ...]
+    prompt: tuple[DeviceWork, ...]
+
+
+@dataclass(slots=True)
+class _Load:
+    parts: list[WeightPart] = field(default_factory=list)
+    cache_bytes: float = 0
+    layers: float = 0
+    attention_flop: float = 0
+
+
+def placed_work(
+    model: Model, weights: Weights, use: Use, placement: Placement, sides: Sides
+) -> PlacedWork:
+    """Share the work of a token, and of a prompt of `use.depth` tokens, among the devices.
+
+    Raises:
+        GramError: `placement_bad` when the placement names cards that are not there, or has layers
+            on the host and there is none; as `spread` and `cache_read_bytes`.
+    """
+    if len(placement.shares) > len(sides.cards):
+        raise GramError("placement_bad", detail=f"there are {len(sides.cards)} cards")
+    loads = _loads(model, weights, use, placement)
+    if sides.host is None and None in loads:
+        raise GramError("placement_bad", detail="some of it lies on the host")
+    decode, prompt = [], []
+    for place in sorted(loads, key=lambda p: (p is None, p or 0)):
+        side = sides.host if place is None else sides.cards[place]
+        if side is None:
+            raise AssertionError("checked before")
+        work = _work(model, weights, loads[place], side)
+        decode.append(work)
+        sent = place is None and bool(placement.shares)
+        prompt.append(_over_the_bus(work, sides.cards[0]) if sent else work)
+    return PlacedWork(tuple(decode), tuple(prompt))
+
+
+def _loads(model: Model, weights: Weights, use: Use, placement: Placement) -> dict[Place, _Load]:
+    where = spread(model, placement)
+    groups = layers_of(model)
+    loads: dict[Place, _Load] = defaultdict(_Load)
+    for i, group in enumerate(groups):
+        load = loads[where.layers[i]]
+        load.layers += unit(group)
+        load.attention_flop += attention_flop(_only(model, group), use.depth / 2)
+        cached = loads[None] if placement.cache_on_host else load
+        cached.cache_bytes += cache_read_bytes(_only(model, group), use)
+        if group.experts and i < placement.experts_on_host:
+            loads[None].layers += unit(group)
+    for part in weights.parts:
+        if part.use is not WeightUse.EMBEDDING:
+            loads[_place(part, placement, where.layers, where.output)].parts.append(part)
+    return {place: load for place, load in loads.items() if load.parts or load.cache_bytes}
+
+
+def _place(part: WeightPart, placement: Placement, layers: Sequence[Place], output: Place) -> Place:
+    if part.layer is None or part.layer >= len(layers):
+        return output
+    if part.use is WeightUse.EXPERTS and part.layer < placement.experts_on_host:
+        return None
+    return layers[part.layer]
+
+
+def _only(model: Model, group: LayerGroup) -> Model:
+    """The model with one layer of the group: what sums over layers gives one layer's."""
+    return replace(model, groups=(replace(group, layers=1, indices=()),))
+
+
+def _work(model: Model, weights: Weights, load: _Load, side: Side) -> DeviceWork:
+    active = active_weights(model, weights, load.parts)
+    output = active_weights(model, weights, list(_of_use(load.parts, WeightUse.OUTPUT)))
+    return DeviceWork(
+        weight_bytes=sum(part.active_bytes for part in load.parts),
+        cache_bytes=load.cache_bytes,
+        layers=load.layers,
+        bandwidth_bytes_s=side.configuration.bandwidth_bytes_s,
+        efficiency=side.efficiency,
+        weights=active,
+        shader_flops=side.configuration.shader_flops,
+        batch_bytes=sum(part.bytes for part in load.parts),
+        prompt_weights=max(0.0, active - output),
+        attention_flop=load.attention_flop,
+    )
+
+
+def _of_use(parts: Sequence[WeightPart], use: WeightUse) -> Iterator[WeightPart]:
+    return (part for part in parts if part.use is use)
+
+
+def _over_the_bus(work: DeviceWork, card: Side) -> DeviceWork:
+    """The same weights, sent to the card for each micro-batch and computed there."""
+    return replace(
+        work,
+        bandwidth_bytes_s=BUS_BYTES_S,
+        efficiency=replace(card.efficiency, bandwidth_share=BUS_SHARE, cache_share=None),
+        shader_flops=card.configuration.shader_flops or _usual(card.configuration, card.efficiency),
+    )
+
+
+def _usual(configuration: Configuration, efficiency: Efficiency) -> float | None:
+    """The usual rate of the class, by the card's own bandwidth, not the bus's."""
+    if efficiency.flop_per_byte is None or configuration.bandwidth_bytes_s is None:
+        return None
+    return efficiency.flop_per_byte * configuration.bandwidth_bytes_s
