@@ -20,7 +20,7 @@ from desktop.rules.tensor_shapes import Tensor, layers_of, plan_of
 _MODELS_KEPT: Final = 512
 _BLOCK_SIZES: Final = (256, 32)
 _EXPERTS_OF_MIXTRAL: Final = 8
-_LAYERS_OF_70B: Final = {"llama": 80, "qwen2": 80}
+_LAYERS_OF_70B: Final = {"llama": 80, "qwen2": 80, "deci": 80}
 """Where so many layers make llama.cpp call the model a 70B one."""
 _ONE_HEAD_COUNT: Final = frozenset({"qwen3next", "qwen35", "qwen35moe"})
 """Hybrids whose header tells one number of heads for all layers, recurrent ones too."""

@@ -119,9 +119,7 @@ _NEMOTRON_H: Final = Recipe(
     "attn_norm.weight n; ", recurrent=MAMBA2 + MAMBA2_NORM, dense=PLAIN,
     experts=BIASED_ROUTER + PLAIN_STACK, shared=PLAIN_SHARED,
 )  # fmt: skip
-_HEAD_NORMS_AND_BIASED_EXPERTS: Final = Recipe(
-    attention=SEPARATE + HEAD_NORMS, experts=BIASED_EXPERTS
-)
+_NORMED_HEADS: Final = Recipe(attention=SEPARATE + HEAD_NORMS, experts=BIASED_EXPERTS)
 
 RECIPES: Final[Mapping[str, Recipe]] = MappingProxyType(
     {
@@ -158,6 +156,13 @@ RECIPES: Final[Mapping[str, Recipe]] = MappingProxyType(
             SEPARATE + BIASES + "attn_output.bias n; ",
             outside="output_norm.weight n; output_norm.bias n; output.bias V; ",
         ),
+        "phi2": Recipe(
+            "attn_norm.weight n; attn_norm.bias n; ",
+            SEPARATE + BIASES + "attn_output.bias n; ",
+            dense=PLAIN + "ffn_up.bias f; ffn_down.bias n; ",
+            outside="output_norm.weight n; output_norm.bias n; output.bias V; ",
+        ),
+        "deci": Recipe("", "attn_norm.weight n; " + SEPARATE, dense="ffn_norm.weight n; " + GATED),
         "gpt-oss": Recipe(
             POST_NORM, SEPARATE + BIASES + "attn_output.bias n; attn_sinks.weight h; ",
             experts=EXPERTS + GPT_OSS_BIASES,
@@ -193,18 +198,22 @@ RECIPES: Final[Mapping[str, Recipe]] = MappingProxyType(
         "falcon-h1": Recipe("attn_norm.weight n; ffn_norm n; ", recurrent=MAMBA2),
         "exaone": _LLAMA,
         "exaone4": Recipe(POST_NORMS, SEPARATE + HEAD_NORMS),
-        "exaone-moe": _HEAD_NORMS_AND_BIASED_EXPERTS,
+        "exaone-moe": _NORMED_HEADS,
         "ernie4_5": _LLAMA,
         "ernie4_5-moe": Recipe(experts=BIASED_EXPERTS),
         "hunyuan-dense": _QWEN3,
         "hunyuan-moe": _QWEN3,
         "minimax-m2": Recipe(attention=SEPARATE + WIDE_NORMS, experts=BIASED_EXPERTS),
         "bailingmoe2": Recipe(attention=FUSED + HEAD_NORMS, experts=BIASED_EXPERTS),
-        "dots1": _HEAD_NORMS_AND_BIASED_EXPERTS,
+        "dots1": _NORMED_HEADS,
         "seed_oss": Recipe(POST_NORM, SEPARATE + BIASES),
         "internlm2": _LLAMA,
         "minicpm": _LLAMA,
         "smallthinker": _LLAMA,
+        "stablelm": Recipe(
+            NORMS + "attn_norm.bias n; ffn_norm.bias n; ",
+            outside="output_norm.weight n; output_norm.bias n; ",
+        ),
         "starcoder2": Recipe(
             NORMS + "attn_norm.bias n; ffn_norm.bias n; ",
             SEPARATE + BIASES + "attn_output.bias n; ",

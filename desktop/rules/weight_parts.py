@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Final
+from typing import Final, TypeGuard
 
 from desktop.records.build import Header, TensorInfo
 from desktop.records.model import LayerGroup, Model, WeightPart, WeightUse
@@ -172,8 +172,12 @@ def _experts_of_header(header: Header) -> dict[int | None, tuple[int, int]]:
     return {
         layer: (experts, count)
         for layer, count in by_layer.items()
-        if experts and isinstance(count, int) and 0 < count <= experts
+        if experts and _is_count(count) and 0 < count <= experts
     }
+
+
+def _is_count(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _recurrent_layers(tensors: tuple[TensorInfo, ...]) -> frozenset[int]:
