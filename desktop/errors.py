@@ -426,6 +426,32 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
         "quant_unknown": Sentence(
             "There is no quantization called {name}.", "There are: {allowed}."
         ),
+        # rehearsals
+        "rehearsal_unknown": Sentence(
+            "{name} cannot be rehearsed: the shapes of its tensors are not known, or its "
+            "quantization is not one of llama.cpp's.",
+            "Choose another quantization (`gram fits --all` lists them), or measure the build "
+            "itself: `gram bench`.",
+        ),
+        "rehearsal_too_large": Sentence(
+            "A rehearsal of {name} needs files of {need_gb} GB; {free_gb} GB can be had.",
+            "Free disk space and memory, or choose a smaller quantization. The estimate stands "
+            "without a rehearsal.",
+        ),
+        "rehearsal_noisy": Sentence(
+            "The rehearsal of {name} gave no answer: the file with more layers was not slower.",
+            "Close other programs and try again.",
+        ),
+        "rehearsal_no_result": Sentence(
+            "{name} was made for a rehearsal: its weights are random and most of its layers are "
+            "left out, so its speed is no result and is not signed.",
+            "Measure the build itself: `gram bench`.",
+        ),
+        "rehearsal_name": Sentence(
+            "{name} names no build of the catalogue.",
+            "Write a model and a quantization: `gram fits --rehearse llama-3.2-1b-instruct:Q4_K_M`."
+            "{near}",
+        ),
         # doors
         "no_display": Sentence(
             "There is no screen for a window here ({detail}).",

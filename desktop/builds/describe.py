@@ -12,6 +12,7 @@ from desktop.records.build import Build, Header
 from desktop.rules.ggml_types import FILE_TYPES, GUESSED
 
 SYNTHETIC_KEY: Final = "gram.synthetic"
+REHEARSAL_KEY: Final = "gram.rehearsal"
 MAX_MODEL_NAME: Final = 120
 
 
@@ -29,10 +30,12 @@ def describe(
     says of itself. With `hashes`, a file that was hashed before is not read again.
 
     Raises:
-        BuildError: see `read_header`; `build_split` for one part of several.
+        BuildError: see `read_header`; `build_split` for one part of several, `rehearsal_no_result`
+            for a file that was made for a rehearsal: whatever is measured of it is no result.
     """
     header = read_header(path)
     refuse_part(header, shown_name(path))
+    refuse_rehearsal(header, shown_name(path))
     try:
         sha256 = hashes.sha256(path, progress) if hashes else sha256_of(path, progress)
         size_bytes = path.stat().st_size
@@ -61,6 +64,16 @@ def refuse_part(header: Header, name: str) -> None:
     count = header.metadata.get("split.count")
     if isinstance(count, int) and count > 1:
         raise BuildError("build_split", name=name, count=count)
+
+
+def refuse_rehearsal(header: Header, name: str) -> None:
+    """Refuse a file whose layers were left out: it is no build.
+
+    Raises:
+        BuildError: `rehearsal_no_result`.
+    """
+    if header.metadata.get(REHEARSAL_KEY) is True:
+        raise BuildError("rehearsal_no_result", name=name)
 
 
 def parameters(header: Header) -> int:

@@ -10,6 +10,7 @@ from desktop.records.cost import Costs
 from desktop.records.energy import MeterFacts, PowerSample
 from desktop.records.machine import Conditions, Device, Machine
 from desktop.records.parts import PartRate, Parts, PartSkip
+from desktop.records.rehearsal import Rehearsal
 from desktop.records.request import ResultRow
 from desktop.records.run import Rate, Repetition, Run
 
@@ -168,6 +169,13 @@ class PartsFinished:
 
 
 @dataclass(frozen=True, slots=True)
+class RehearsalFinished:
+    """A build that is not here was rehearsed. Nothing is kept: it is no result."""
+
+    rehearsal: Rehearsal
+
+
+@dataclass(frozen=True, slots=True)
 class PartsKnown:
     """The newest parts of this machine that the ledger holds; no rates where it holds none."""
 
@@ -199,6 +207,7 @@ RunEvent: TypeAlias = (
     | PartDone
     | PartMissed
     | PartsFinished
+    | RehearsalFinished
     | RunFinished
     | RunFailed
 )

@@ -16,6 +16,7 @@ from desktop.records.events import (
     ResultsKnown,
 )
 from desktop.records.parts import PartsRequest
+from desktop.records.rehearsal import RehearsalRequest
 from desktop.records.request import Curves, RunRequest
 from desktop.records.run import Run
 from desktop.services.attempt import Outside
@@ -53,6 +54,10 @@ class AppServices:
     def start_parts(self, request: PartsRequest) -> None:
         """Measure the machine's parts; `PartDone`s follow, then `PartsFinished` or `RunFailed`."""
         self.runs.start_parts(request)
+
+    def start_rehearsal(self, request: RehearsalRequest) -> None:
+        """Rehearse a build that is not here; `RehearsalFinished` or `RunFailed` follows."""
+        self.runs.start_rehearsal(request)
 
     def stop(self) -> None:
         """End the run, if there is one; `RunFailed(cancelled=True)` follows."""

@@ -7,9 +7,11 @@ from collections.abc import Callable
 from desktop.errors import GramError, Reason
 from desktop.records.events import RunEvent, RunFailed
 from desktop.records.parts import PartsRequest
+from desktop.records.rehearsal import RehearsalRequest
 from desktop.records.request import Curves, RunRequest
 from desktop.services.attempt import Attempt, Outside
 from desktop.services.parts_session import PartsSession
+from desktop.services.rehearsals import RehearsalSession
 from desktop.services.session import Session
 
 log = logging.getLogger(__name__)
@@ -39,6 +41,10 @@ class RunService:
     def start_parts(self, request: PartsRequest) -> None:
         """Measure the parts; the last event is `PartsFinished` or `RunFailed`. As `start`."""
         self._begin(PartsSession(request, self._outside, self._post))
+
+    def start_rehearsal(self, request: RehearsalRequest) -> None:
+        """Rehearse a build; the last event is `RehearsalFinished` or `RunFailed`. As `start`."""
+        self._begin(RehearsalSession(request, self._outside, self._post))
 
     def _begin(self, session: Attempt) -> None:
         with self._lock:
