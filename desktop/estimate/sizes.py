@@ -9,41 +9,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from desktop.errors import GramError
+from desktop.estimate.piles import Piles, Summary, piles_of, summary_of
 from desktop.records.build import Header
 from desktop.records.model import Model, Quant, SizeBasis, WeightPart, Weights, WeightUse
 from desktop.rules.ggml_types import BLOCKS, size_bytes
-from desktop.rules.quant_mix import FILE_TYPES_COVERED, Place, places_of, type_at
+from desktop.rules.quant_mix import FILE_TYPES_COVERED, type_at
 from desktop.rules.quant_table import NEED_MATRIX
-from desktop.rules.tensor_shapes import Tensor, plan_of
-from desktop.rules.weight_parts import Reading, charge_of, parts_of_header, reading_of_model
+from desktop.rules.weight_parts import parts_of_header
 
 Bytes: TypeAlias = npt.NDArray[np.int64]
 
-_MODELS_KEPT: Final = 512
-_WEIGHTS_KEPT: Final = 4096
+_WEIGHTS_KEPT: Final = 256
 _BITS_A_BYTE: Final = 8
-
-
-class _Pile(NamedTuple):
-    """Tensors of one use and one place among the quantizer's rules, in a layer."""
-
-    use: WeightUse
-    place: Place
-    elements: int
-    active_elements: int
-
-
-class _Piles(NamedTuple):
-    """Equal piles of some layers; of none: outside the layers."""
-
-    layers: tuple[int | None, ...]
-    piles: tuple[_Pile, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,40 +83,46 @@ def size_table(models: Sequence[Model], quants: Sequence[Quant]) -> SizeTable:
     capacity = np.zeros((len(models), len(quants)), np.int64)
     active = np.zeros_like(capacity)
     for row, model in enumerate(models):
+        summary = summary_of(model)
         for column, quant in enumerate(quants):
-            capacity[row, column], active[row, column] = totals(model, quant)
+            sizes = totals(model, quant) if summary is None else _totals(summary, quant)
+            capacity[row, column], active[row, column] = sizes
     return SizeTable(capacity, active)
 
 
 def active_elements(model: Model) -> int | None:
     """Weights, not bytes, that a generated token reads; None where the tensors are not known."""
-    summary = _summary(model)
+    summary = summary_of(model)
     return None if summary is None else sum(active for _, _, active in summary)
 
 
 def totals(model: Model, quant: Quant) -> tuple[int, int]:
     """Capacity and active bytes of `weights_of(model, quant)`, without its parts: fast."""
-    summary = _summary(model)
+    summary = summary_of(model)
+    if summary is not None:
+        return _totals(summary, quant)
+    weights = _by_rule(model, quant)
+    return weights.capacity_bytes, weights.active_bytes
+
+
+def _totals(summary: Summary, quant: Quant) -> tuple[int, int]:
     file_type = quant.file_type
-    if summary is None:
-        weights = _by_rule(model, quant)
-        return weights.capacity_bytes, weights.active_bytes
     if file_type is None or file_type not in FILE_TYPES_COVERED:
         held = sum(elements for _, elements, _ in summary)
         read = sum(active for _, _, active in summary)
         return _bits(held, quant), _bits(read, quant)
     matrix = file_type in NEED_MATRIX
     held = read = 0
-    for place, elements, active_elements in summary:
+    for place, elements, active in summary:
         kind = BLOCKS[type_at(place, file_type, matrix)]
         held += elements // kind.block_elements * kind.block_bytes
-        read += active_elements // kind.block_elements * kind.block_bytes
+        read += active // kind.block_elements * kind.block_bytes
     return held, read
 
 
 @lru_cache(_WEIGHTS_KEPT)
 def _by_rule(model: Model, quant: Quant) -> Weights:
-    piles = _piles(model)
+    piles = piles_of(model)
     if piles is None:
         return _by_bits_alone(model, quant)
     if quant.file_type is None or quant.file_type not in FILE_TYPES_COVERED:
@@ -141,70 +130,21 @@ def _by_rule(model: Model, quant: Quant) -> Weights:
     return Weights(quant.id, SizeBasis.TENSORS, tuple(_typed(piles, quant.file_type)))
 
 
-def _typed(all_piles: tuple[_Piles, ...], file_type: str) -> Iterator[WeightPart]:
+def _typed(all_piles: tuple[Piles, ...], file_type: str) -> Iterator[WeightPart]:
     matrix = file_type in NEED_MATRIX
     for layers, piles in all_piles:
         held: Counter[tuple[WeightUse, str]] = Counter()
         read = held.copy()
-        for use, place, elements, active_elements in piles:
+        for use, place, elements, active in piles:
             kind = type_at(place, file_type, matrix)
             held[use, kind] += size_bytes(kind, elements)
-            read[use, kind] += size_bytes(kind, active_elements)
+            read[use, kind] += size_bytes(kind, active)
         for (use, kind), size in held.items():
-            active = read[use, kind]
-            yield from (WeightPart(use, layer, kind, size, active) for layer in layers)
+            part = read[use, kind]
+            yield from (WeightPart(use, layer, kind, size, part) for layer in layers)
 
 
-@lru_cache(_MODELS_KEPT)
-def _piles(model: Model) -> tuple[_Piles, ...] | None:
-    plan, places = plan_of(model), places_of(model)
-    if plan is None or places is None:
-        return None
-    alike: dict[tuple[int, tuple[Place, ...]], list[int | None]] = {}
-    for i, key in enumerate(zip(plan.layers, places.layers, strict=True)):
-        alike.setdefault(key, []).append(i)
-    reading = reading_of_model(model)
-    outside = _Piles((None,), _piled(plan.outside, places.outside, reading))
-    inside = (
-        _Piles(tuple(layers), _piled(_named(plan.kinds[number], layers[0]), found, reading))
-        for (number, found), layers in alike.items()
-    )
-    return (outside, *inside)
-
-
-def _named(kind: tuple[Tensor, ...], layer: int | None) -> tuple[Tensor, ...]:
-    return tuple((f"blk.{layer}.{name}", shape) for name, shape in kind)
-
-
-def _piled(
-    tensors: tuple[Tensor, ...], places: tuple[Place, ...], reading: Reading
-) -> tuple[_Pile, ...]:
-    held: Counter[tuple[WeightUse, Place]] = Counter()
-    read = held.copy()
-    for (name, shape), place in zip(tensors, places, strict=True):
-        charge = charge_of(name, shape, reading)
-        if charge is not None:
-            held[charge.use, place] += charge.elements
-            read[charge.use, place] += charge.active_elements
-    return tuple(_Pile(*key, elements, read[key]) for key, elements in held.items())
-
-
-@lru_cache(_MODELS_KEPT)
-def _summary(model: Model) -> tuple[tuple[Place, int, int], ...] | None:
-    """Elements, and those that a token reads, by place: all that the totals need."""
-    all_piles = _piles(model)
-    if all_piles is None:
-        return None
-    held: Counter[Place] = Counter()
-    read: Counter[Place] = Counter()
-    for layers, piles in all_piles:
-        for _, place, elements, active_elements in piles:
-            held[place] += elements * len(layers)
-            read[place] += active_elements * len(layers)
-    return tuple((place, elements, read[place]) for place, elements in held.items())
-
-
-def _by_bits(quant: Quant, all_piles: tuple[_Piles, ...]) -> Weights:
+def _by_bits(quant: Quant, all_piles: tuple[Piles, ...]) -> Weights:
     """The model's parts, each at the same bits per weight; the sums are rounded, not the parts."""
     held, read = _Rounded(quant), _Rounded(quant)
     parts = []
@@ -239,7 +179,7 @@ def _by_bits_alone(model: Model, quant: Quant) -> Weights:
 
     The lookup of an untied embedding is held and not read.
     """
-    active = model.parameters if model.active_parameters is None else model.active_parameters
+    active = min(model.active_parameters or model.parameters, model.parameters)
     matrix = min(model.vocabulary * model.hidden, active // (1 if model.tied else 2))
     ends = matrix if model.tied else 2 * matrix
     output = _bits(matrix, quant)
