@@ -102,6 +102,24 @@ def test_the_table_is_the_parts_added_up():
             assert found == totals(model, quant)
 
 
+@pytest.mark.parametrize(
+    ("model", "quant", "gib"),
+    # as llama-bench prints the files of ggml-org: llama.cpp's benches/dgx-spark and benches/nemotron
+    [
+        ("gpt-oss-20b", "mxfp4", 11.27), ("gpt-oss-120b", "mxfp4", 59.02),
+        ("qwen3-30b-a3b", "q8_0", 30.25), ("qwen2.5-7b-instruct", "q8_0", 7.54),
+        ("glm-4.7-flash", "q8_0", 29.65), ("nemotron-3-nano-4b", "q8_0", 3.94),
+        ("llama-2-7b-chat", "q4_0", 3.56), ("llama-2-7b-chat", "fp16", 12.55),
+        ("qwen2.5-14b-instruct", "q4_k_m", 8.37),
+    ],
+)  # fmt: skip
+def test_published_files_to_their_last_printed_digit(model, quant, gib):
+    models = {m.id: m for m in read_models(resources.text("catalogue/models.jsonl"))}
+    quants = {q.id: q for q in read_quants(resources.text("catalogue/quants.csv"))}
+    held, _ = totals(models[model], quants[quant])
+    assert round(held / 2**30, 2) == gib
+
+
 def test_nothing_reads_more_than_it_holds():
     for model in read_models(resources.text("catalogue/models.jsonl")):
         for part in weights_of(model, Q4_K_M).parts:

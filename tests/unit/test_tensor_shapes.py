@@ -15,7 +15,9 @@ from devtools.tiny_models import tiny
 CATALOGUE = {m.id: m for m in read_models(resources.text("catalogue/models.jsonl"))}
 WITHIN = 0.005
 APART: dict[str, str] = {}
-"""Models whose published count is another one, and why."""
+"""Models whose published count is another one, and why: none today."""
+UNCOVERED: dict[str, str] = {}
+"""Models whose architecture has no recipe, and why: none today; their sizes would be by bits."""
 FULL = LayerGroup(2, Attention.FULL, heads=4, kv_heads=2, key_size=8, value_size=8, feed_forward=64)
 SMALL = Model("m", "M", "llama", 1, 32, 100, (FULL,), tied=False)
 
@@ -24,20 +26,15 @@ SMALL = Model("m", "M", "llama", 1, 32, 100, (FULL,), tied=False)
 def test_as_many_elements_as_published(name):
     model = CATALOGUE[name]
     tensors = tensors_of(model)
-    if model.architecture not in RECIPES:
-        assert tensors is None
-        pytest.skip(f"{model.architecture} is not covered: sizes are by bits per weight")
+    if name in UNCOVERED:
+        assert tensors is None, "no exception any more"
+        return
     elements = sum(math.prod(shape) for _, shape in tensors)
     apart = abs(elements / model.parameters - 1)
     if name in APART:
         assert apart > WITHIN, "no exception any more"
     else:
         assert apart <= WITHIN, f"{elements} against {model.parameters}"
-
-
-def test_most_of_the_catalogue_is_covered():
-    covered = [m for m in CATALOGUE.values() if m.architecture in RECIPES]
-    assert len(covered) >= 0.9 * len(CATALOGUE)
 
 
 def test_names_and_shapes():
