@@ -27,7 +27,11 @@ def write_sparse(path: Path, model: Model, file_type: str = "F16") -> None:
     if tensors is None or types is None:
         raise ValueError(f"{model.architecture} in {file_type} is not covered")
     writer = gguf.GGUFWriter(path, model.architecture)
-    _add_metadata(writer, metadata_of(model))
+    metadata = metadata_of(model)
+    blocks = f"{model.architecture}.block_count"
+    _add_metadata(writer, metadata | {blocks: model.layers + model.predict_layers})
+    if model.predict_layers:  # they are counted, and their tensors are left out
+        writer.add_uint32(f"{model.architecture}.nextn_predict_layers", model.predict_layers)
     if model.architecture == "apertus":  # its activation has numbers of its own in each layer
         for key in ("alpha_p", "alpha_n", "beta", "eps"):
             writer.add_array(f"xielu.{key}", [0.5] * model.layers)

@@ -24,8 +24,8 @@ _LOOKUPS: Final = frozenset(
 _LAYER: Final = re.compile(r"blk\.(\d{1,6})\.(.+)")
 _EXPERT_NUMBER: Final = re.compile(r"ffn_(?:gate|up|down)\.\d+\.")
 """Mixtures of early 2024 have a tensor for each expert."""
-_OF_OTHER_SENSES: Final = ("v.", "a.", "mm.")
-"""A projector's tensors: read for a picture or a sound, not for each token."""
+_ONCE: Final = ("v.", "a.", "mm.", "enc.", "nextn.", "cls.", "dense_")
+"""Not read for each token: a projector's tensors, encoders, drafting, what follows an embedding."""
 _SHARED_FROM: Final = {"gemma3n": 20}
 """From this layer on, Gemma 3n has no cache of its own: llama.cpp's constant."""
 _OWN_CACHE: Final = ("attn_k.weight", "attn_v.weight", "attn_k_norm.weight")
@@ -141,7 +141,7 @@ def _outside(name: str, use: WeightUse, elements: int, *, tied: bool) -> tuple[W
         return WeightUse.OUTPUT, elements
     if name in _LOOKUPS:
         return WeightUse.EMBEDDING, 0
-    return (use, 0) if name.startswith(_OF_OTHER_SENSES) else (use, elements)
+    return (use, 0) if name.startswith(_ONCE) else (use, elements)
 
 
 def _of_the_used(elements: int, layer: int, reading: Reading) -> int:
