@@ -1,5 +1,6 @@
 """Scratch of the graph on each card and on the host."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
@@ -17,6 +18,8 @@ PIPELINE_COPIES: Final = 4
 """ggml's `GGML_SCHED_MAX_COPIES`: several cards that hold the whole model work in a pipeline."""
 OFFLOADED_TOKENS: Final = 32
 """From that many tokens on, cards compute with the host's weights (`offload_op` of back ends)."""
+_LEAST: Final = 3
+_PERIOD: Final = 6
 _REPEATS: Final = 2
 
 
@@ -66,13 +69,20 @@ def _copies(placement: Placement, where: Spread) -> int:
 
 
 def _few(layers: Sequence[tuple[LayerGroup, Place]]) -> list[tuple[LayerGroup, Place]]:
-    """Without repetitions: scratch grows no more after a kind of layer came twice after another."""
-    seen: dict[object, int] = {}
+    """The layers that the scratch is worked out with: repetitions add nothing to it.
+
+    Where tensors come to lie alternates from layer to layer, by twos and threes. So of equal layers
+    as many are left as give the same remainder by six; of mixed ones each kind stays twice after
+    each other kind.
+    """
+    if len(set(layers)) == 1:
+        return list(layers[: min(len(layers), _LEAST + (len(layers) - _LEAST) % _PERIOD)])
+    seen: Counter[object] = Counter()
     before: object = None
     kept = []
     for i, layer in enumerate(layers):
         step, before = (before, layer), layer
-        seen[step] = seen.get(step, 0) + 1
+        seen[step] += 1
         if seen[step] <= _REPEATS or i == len(layers) - 1:
             kept.append(layer)
     return kept

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from desktop.estimate.cache import CACHELESS
 from desktop.estimate.scratch import Node, Tape
 from desktop.estimate.use import BLOCK_ELEMENTS, batch_tokens, cells, window_cells
 from desktop.records.estimate import Use
 from desktop.records.model import Attention, LayerGroup, Model, WeightUse
-from desktop.rules.ggml_types import size_bytes
 
 _TURNED: Final = 64
 
@@ -59,11 +59,17 @@ class Graph:
     """What their masks are opened with."""
     rows: Node | None = None
     """Which tokens give outputs."""
+    tokens: int = field(init=False)
+    """Of the micro-batch, a whole number for each sequence."""
+
+    def __post_init__(self) -> None:
+        sequences = self.use.sequences
+        self.tokens = -(-batch_tokens(self.use) // sequences) * sequences
 
     @property
-    def tokens(self) -> int:
-        """Of the micro-batch, a whole number for each sequence."""
-        return -(-batch_tokens(self.use) // self.use.sequences) * self.use.sequences
+    def cacheless(self) -> bool:
+        """Whether tokens see only those of their own micro-batch."""
+        return self.model.architecture in CACHELESS
 
     def op(self, width: int, *sources: Node, reuses: bool = False) -> Node:
         """A tensor of `width` f32 numbers for each token."""
@@ -94,11 +100,6 @@ class Graph:
         """The mask of a layer with attention."""
         return self.masks[group.attention is Attention.SLIDING]
 
-    def cached(self, group: LayerGroup, kind: str, elements: int) -> Node:
-        """A layer's keys or values of all cells; `elements` of one cell."""
-        size = size_bytes(kind, elements) * self.mask(group).cells
-        return self.tape.held(size, self.place.cache)
-
     def prepare_masks(self, layers: tuple[LayerGroup, ...], widest_value: int) -> None:
         """Make the inputs of attention: one set for full layers, one for sliding ones."""
         for group in layers:
@@ -106,6 +107,7 @@ class Graph:
             attends = group.attention not in {Attention.RECURRENT, Attention.NONE}
             if attends and slides not in self.masks:
                 count = window_cells(self.use, group.window or 0) if slides else cells(self.use)
+                count = self.tokens if self.cacheless else count
                 self.masks[slides] = self._mask(count, widest_value)
         self.key_turn = self._turn(self.use.cache_key_type, {g.key_size for g in layers})
         self.value_turn = self._turn(self.use.cache_value_type, {g.value_size for g in layers})

@@ -1,12 +1,17 @@
 """What attention has to have in memory at once: full, sliding and latent."""
 
+from typing import Final, TypeAlias
+
 from desktop.estimate.graph import Graph
 from desktop.estimate.graph_indexer import indexed_mask
 from desktop.estimate.graph_traits import GATED_QUERIES, HEAD_NORMS, UNROTATED, WIDE_NORMS
 from desktop.estimate.scratch import Node
 from desktop.records.model import Attention, LayerGroup, WeightUse
+from desktop.rules.ggml_types import size_bytes
 
-_ATTENTION = WeightUse.ATTENTION
+_ATTENTION: Final = WeightUse.ATTENTION
+_Pair: TypeAlias = tuple[Node, Node]
+"""Keys and values."""
 
 
 def attention(graph: Graph, group: LayerGroup, source: Node) -> Node:
@@ -24,33 +29,55 @@ def attention(graph: Graph, group: LayerGroup, source: Node) -> Node:
         query = _head_vectors(graph, heads * size, source)
     if group.shares_cache:
         graph.tape.expand(query)
+        pair = _kept(graph, group)
     else:
-        _store(graph, group, query, source)
-    out = _scores(graph, group, query)
+        pair = _new_pair(graph, group, query, source)
+    out = _scores(graph, group, query, pair)
     if gate is not None:
         out = graph.in_place(heads * size, out, graph.in_place(heads * size, gate))
     return graph.product(graph.model.hidden, out, _ATTENTION)
 
 
-def _store(graph: Graph, group: LayerGroup, query: Node, source: Node) -> None:
-    """Compute a layer's new keys and values and write them into its cache."""
+def _new_pair(graph: Graph, group: LayerGroup, query: Node, source: Node) -> _Pair:
+    """Compute a layer's new keys and values; what the heads then see."""
     kv_heads = group.kv_heads or 0
     width = kv_heads * (group.value_size or 0)
     key = _head_vectors(graph, kv_heads * (group.key_size or 0), source)
     value = graph.product(width, source, _ATTENTION)
     if graph.value_turn is not None:
         value = graph.op(width, graph.view(value), graph.value_turn)
-    keep(graph, group, query, key, value)
+    return _seen(graph, group, query, (key, value))
 
 
-def keep(graph: Graph, group: LayerGroup, query: Node, key: Node, value: Node) -> None:
-    """Ask for all three, then write key and value into the cache of the layer."""
-    pair = (key, value) if True in graph.masks else (value, key)
-    for node in (query, *pair):
+def _seen(graph: Graph, group: LayerGroup, query: Node, pair: _Pair) -> _Pair:
+    """Ask for all three, and write keys and values into the cache where there is one."""
+    key, value = pair
+    for node in (query, *(pair if True in graph.masks or graph.cacheless else (value, key))):
         graph.tape.expand(node)
+    if graph.cacheless:
+        return _cast(graph, key), _cast(graph, value)
     mask = graph.mask(group)
     graph.tape.store(graph.place.cache, graph.view(key), mask.keys)
     graph.tape.store(graph.place.cache, graph.view(value), mask.values)
+    return _kept(graph, group)
+
+
+def _cast(graph: Graph, vectors: Node) -> Node:
+    """Flash attention reads f16; without it, values are turned by a copy."""
+    size = graph.tape.tensors[vectors].size
+    half = size // 2 if graph.use.flash_attention else size
+    return graph.sized(half, graph.view(vectors))
+
+
+def _kept(graph: Graph, group: LayerGroup) -> _Pair:
+    """Keys and values of all cells."""
+    use, mask, kv_heads = graph.use, graph.mask(group), group.kv_heads or 0
+    sizes = (
+        size_bytes(use.cache_key_type, kv_heads * (group.key_size or 0)),
+        size_bytes(use.cache_value_type, kv_heads * (group.value_size or 0)),
+    )
+    keys, values = (graph.tape.held(size * mask.cells, graph.place.cache) for size in sizes)
+    return keys, values
 
 
 def _head_vectors(graph: Graph, width: int, source: Node) -> Node:
@@ -77,14 +104,11 @@ def _turned_key(graph: Graph, width: int, vectors: Node) -> Node:
     return graph.op(width, graph.view(vectors), graph.key_turn)
 
 
-def _scores(graph: Graph, group: LayerGroup, query: Node) -> Node:
-    """What the heads take from the cache."""
+def _scores(graph: Graph, group: LayerGroup, query: Node, pair: _Pair) -> Node:
+    """What the heads take from the tokens that they see."""
     heads, width = group.heads or 0, (group.heads or 0) * (group.value_size or 0)
-    kv_heads, use = group.kv_heads or 0, graph.use
-    mask = graph.mask(group)
-    keys = graph.cached(group, use.cache_key_type, kv_heads * (group.key_size or 0))
-    values = graph.cached(group, use.cache_value_type, kv_heads * (group.value_size or 0))
-    if use.flash_attention:
+    mask, (keys, values) = graph.mask(group), pair
+    if graph.use.flash_attention:
         out = graph.op(width, graph.view(query), keys, values, mask.mask)
     else:
         size = 4 * mask.cells * graph.tokens * heads
@@ -136,8 +160,8 @@ def _part_rotated(graph: Graph, width: int, vectors: Node) -> Node:
 def _latent_scores(graph: Graph, group: LayerGroup, query: Node, mask: Node) -> Node:
     heads, latent, count = group.heads or 0, group.latent_size or 0, graph.mask(group).cells
     width = heads * (group.value_size or 0)
-    kind = graph.use.cache_key_type
-    vectors = graph.cached(group, kind, latent + (group.rope_size or 0))
+    row = size_bytes(graph.use.cache_key_type, latent + (group.rope_size or 0))
+    vectors = graph.tape.held(row * count, graph.place.cache)
     if graph.use.flash_attention:
         out = graph.op(heads * latent, graph.view(query), vectors, mask)
         out = graph.product(width, graph.view(out), _ATTENTION)
@@ -165,5 +189,6 @@ def _unfolded(graph: Graph, group: LayerGroup, source: Node) -> Node:
     value = graph.op(heads * value_size, graph.view(written))
     repeated = graph.op(heads * rope, _part_rotated(graph, rope, both))
     key = graph.op(heads * key_size, graph.view(written), repeated)
-    keep(graph, group, _turned_key(graph, heads * key_size, query), key, value)
-    return graph.product(graph.model.hidden, _scores(graph, group, query), _ATTENTION)
+    query = _turned_key(graph, heads * key_size, query)
+    pair = _seen(graph, group, query, (key, value))
+    return graph.product(graph.model.hidden, _scores(graph, group, query, pair), _ATTENTION)

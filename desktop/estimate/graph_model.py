@@ -8,6 +8,7 @@ from desktop.estimate.graph_feed_forward import feed_forward
 from desktop.estimate.graph_states import recurrent
 from desktop.estimate.graph_traits import (
     BARE,
+    ENCODERS,
     LATE_ROWS,
     LAYER_NORMS,
     MANY_POSITIONS,
@@ -70,6 +71,8 @@ def _embedded(graph: Graph) -> Node:
 
 def _layer(graph: Graph, group: LayerGroup, stream: Node, *, last: bool) -> Node:
     architecture = graph.model.architecture
+    if architecture in ENCODERS:
+        return _encoder_layer(graph, group, stream, last=last)
     normed = stream if architecture in BARE else _norm(graph, stream)
     mixed = _mixed(graph, group, normed, stream)
     if mixed is None:
@@ -87,6 +90,15 @@ def _layer(graph: Graph, group: LayerGroup, stream: Node, *, last: bool) -> Node
     if architecture in SANDWICHED | BARE:
         inner = _norm(graph, inner)
     return _sum(graph, inner, stream, first=RESIDUAL_FIRST_LATER)
+
+
+def _encoder_layer(graph: Graph, group: LayerGroup, stream: Node, *, last: bool) -> Node:
+    hidden = graph.model.hidden
+    mixed = attention(graph, group, stream)
+    if last:
+        mixed, stream = _picked(graph, mixed), _picked(graph, stream)
+    stream = _norm(graph, graph.in_place(hidden, mixed, stream))
+    return _norm(graph, graph.in_place(hidden, feed_forward(graph, group, stream), stream))
 
 
 def _mixed(graph: Graph, group: LayerGroup, normed: Node, stream: Node) -> Node | None:
@@ -140,6 +152,10 @@ def _picked(graph: Graph, source: Node) -> Node:
 
 def _output(graph: Graph, stream: Node) -> None:
     """The last norm and the logits stay until the next micro-batch."""
+    if graph.model.architecture in ENCODERS:
+        graph.tape.tensors[stream].stays = True
+        graph.tape.expand(stream)
+        return
     normed = _norm(graph, stream)
     graph.tape.tensors[normed].stays = True
     if graph.model.architecture in LATE_ROWS:

@@ -17,6 +17,10 @@ HEAD_NORMS: Final = frozenset(
 """Queries and keys have a norm, head by head."""
 WIDE_NORMS: Final = frozenset({"minimax-m2", "olmo2", "olmoe", "step35"})
 """Queries and keys have a norm over all heads together."""
+ENCODERS: Final = frozenset(
+    {"bert", "jina-bert-v2", "jina-bert-v3", "nomic-bert", "nomic-bert-moe"}
+)
+"""No output matrix; norms stand behind the sums."""
 LAYER_NORMS: Final = frozenset(
     {
         "bert", "bloom", "codeshell", "cohere2", "cohere2moe", "command-r", "dbrx", "falcon",

@@ -120,6 +120,8 @@ def peaks(tape: Tape, *, copies: int = 1, alignment: int = 128) -> tuple[int, ..
 
 def _pieces(tape: Tape) -> tuple[list[Node], list[Node]]:
     """All steps, each piece led by the copies that it needs; and those copies."""
+    if not tape.host:
+        return tape.order, []
     cutter = _Cutter(tape)
     for node in tape.order:
         cutter.add(node)

@@ -63,8 +63,8 @@ def metadata_of(model: Model) -> Metadata:
         **_experts(model, layers),
         **_states(layers),
     }
-    if model.per_layer_embedding is not None:
-        told["embedding_length_per_layer_input"] = model.per_layer_embedding
+    if model.per_layer_embedding or model.architecture == "gemma4":
+        told["embedding_length_per_layer_input"] = model.per_layer_embedding or 0
     return {
         "general.architecture": model.architecture,
         "general.name": model.name,
