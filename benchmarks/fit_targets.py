@@ -38,7 +38,10 @@ from targets_fit import (
 from desktop import resources
 from desktop.estimate.targets import RESOURCE
 
-INTERVALS: Final = ("share", "cache", "layer_us", "token_us", "weight_flop", "compute")
+INTERVALS: Final = (
+    *("share", "weight_flop", "attention", "layer_us", "token_us"),
+    *("experts_us", "state_us", "latent_us", "compute"),
+)
 COLUMNS: Final = (
     *("engine", "backend", "class", "families"),
     *(f"{name}_{end}" for name in INTERVALS for end in ("low", "high")),
@@ -62,6 +65,13 @@ OVERHEAD_MIB: Final = {
     "Metal": 100,
     "CPU": 32,
 }
+STATE_SPREAD: Final = 1.7
+"""Two models, a back end each."""
+EXPERTS_US: Final = {"CUDA": (3, 45), "Metal": (35, 110), "CPU": (10, 300), "": (5, 120)}
+LATENT_US: Final = {"CUDA": (30, 90), "Metal": (50, 200), "CPU": (20, 300), "": (30, 200)}
+"""What the rows of mixtures want of each layer, by four models on a device each of CUDA and Metal;
+without a row of the back end assumed. The README says how."""
+CPU_STATE_US: Final = (40, 400)
 NO_CUDA: Final = ("nvidia-kepler",)
 NO_ROCM: Final = ("amd-gcn", "amd-rdna1")
 ROCM_FIRST: Final = ("amd-cdna", "amd-gcn-hbm")
@@ -180,21 +190,25 @@ def _fitted(found: Found, backend: str, device_class: str) -> dict[str, str]:
     law = found.fitted.law(like, device_class)
     group = group_of(like, device_class)
     scale = (1 if group in UNSCALED else found.scale) * found.wider(backend, device_class)
-    reading, cache, work, layers = (math.exp(scale * spread) for spread in SPREADS[group])
+    reading, attends, work, layers = (math.exp(scale * spread) for spread in SPREADS[group])
     unpack, fixed = law.work / lanes(device_class), law.layer_s * 1e6
     # the range holds for builds of all ages
     newest = found.fitted.law(like, device_class, recent=True).layer_s * 1e6
-    share, cached = law.share, law.share / law.cache
+    share, attention = law.share, law.attention * lanes(device_class)
+    state = law.state_s * 1e6
     figures = {
         **_ends("share", share / reading, min(MOST_SHARE, share * reading)),
-        **_ends("cache", cached / cache, min(MOST_SHARE, cached * cache)),
         **_ends("layer_us", newest / layers, fixed * layers),
         **_ends("token_us", TOKEN_LAYERS * newest / layers, TOKEN_LAYERS * fixed * layers),
+        **_ends("state_us", state / STATE_SPREAD, state * STATE_SPREAD),
+        **_ends("experts_us", *EXPERTS_US.get(backend, EXPERTS_US[""])),
+        **_ends("latent_us", *LATENT_US.get(backend, LATENT_US[""])),
         "regime": "fitted" if found.count(backend, device_class) else "law",
         "source": "public-fit" if found.count(backend, device_class) else "public-law",
     }
     if unpack:
         figures |= _ends("weight_flop", unpack / work, unpack * work)
+        figures |= _ends("attention", attention / attends, attention * attends)
     if device_class in found.usual:
         figures["flop_per_byte"] = f"{found.usual[device_class]:.4g}"
     if group in prompt_fit.SPREADS:
@@ -214,7 +228,9 @@ def _processor(found: Found, device_class: str) -> dict[str, str]:
     low, high = CPU_SHARES[device_class]
     return {
         **_ends("share", low, high),
-        **_ends("cache", low * 0.6, high),
+        **_ends("state_us", *CPU_STATE_US),
+        **_ends("experts_us", *EXPERTS_US["CPU"]),
+        **_ends("latent_us", *LATENT_US["CPU"]),
         **_ends("layer_us", layer / 2, layer * 2),
         **_ends("token_us", TOKEN_LAYERS * layer / 2, TOKEN_LAYERS * layer * 2),
         **_ends("compute", *CPU_COMPUTE),

@@ -1,8 +1,8 @@
 """Public measurements as what the estimator is asked: a model, a quantization, a device, a depth.
 
 The file of measurements is not a part of this repository. Its columns: `device`, `backend`,
-, `engine`, `engine_build`, `model`, `quant`, `file_size_gib`, `depth`, `pp_n`, `pp_tps`, `tg_n`, `tg_tps`,
-`flash_attn`, `mem_bandwidth_gbps`, `memory_gb`, `flags`.
+`engine_build`, `model`, `quant`, `file_size_gib`, `depth`, `pp_n`, `pp_tps`, `tg_n`, `tg_tps`,
+`flash_attn`, `mem_bandwidth_gbps`, `flags`.
 
 A device is looked up in the catalogue by the words of its name; where the file's bandwidth differs,
 the catalogue's counts. A device that is not there is taken with the file's bandwidth and the class

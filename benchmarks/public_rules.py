@@ -28,8 +28,13 @@ GIGA: Final = 1e9
 BYTES_A_PARAMETER: Final = {"fp16": 2.0, "q8_0": 1.0}
 """All others of the rows have 4 bits."""
 WHICHLLM: Final[Mapping[str, float]] = {
-    **{"fp16": 0.40, "q8_0": 0.45, "q4_k_m": 0.55, "q4_0": 0.53},
-    **{"iq4_xs": 0.52, "iq4_nl": 0.50, "mxfp4": 0.55},
+    "fp16": 0.40,
+    "q8_0": 0.45,
+    "q4_k_m": 0.55,
+    "q4_0": 0.53,
+    "iq4_xs": 0.52,
+    "iq4_nl": 0.50,
+    "mxfp4": 0.55,
 }
 MAKERS: Final = {"nvidia": 1.0, "apple": 0.82, "amd": 0.78, "intel": 0.65}
 

@@ -2,7 +2,7 @@
 
     python benchmarks/public_speeds.py PATH_TO_CSV [--misses] [--no-held-out]
 
-Printed are, over llama.cpp's rows without flags: the median error (estimate ÷ measured − 1; of a
+Printed are, over llama.cpp's rows without flags: the median error (of estimate ÷ measured; of a
 range its geometric mean), the share of rows inside the range, the mean of high ÷ low, and the high
 ÷ low that a rule's answer would need around it to hold 90 % of the rows, which is the only fair
 measure of rules that state no range. Rows of mixtures and of llamafile stand apart.
@@ -33,11 +33,12 @@ from desktop import resources
 from desktop.errors import GramError
 from desktop.estimate.speed import decode_speed, prompt_speed
 from desktop.estimate.targets import RESOURCE, efficiency_of, read_targets
-from desktop.records.estimate import Speed, Target
+from desktop.records.estimate import Efficiency, Speed, Target
 
 Answers = list[Answer | None]
 LLAMAFILE_BACKENDS: Final = {"nvidia": "CUDA", "amd": "ROCm", "apple": "Metal", "intel": "Vulkan"}
 WANTED: Final = 0.9
+PROMPTS: Final = "prompts"
 
 
 def ours(rows: Iterable[Row], targets: Sequence[Target]) -> Answers:
@@ -69,7 +70,7 @@ def _prompt(row: Row, targets: Sequence[Target]) -> Speed | None:
         return None
 
 
-def _efficiency(row: Row, targets: Sequence[Target]):  # noqa: ANN202 - the record's optional type
+def _efficiency(row: Row, targets: Sequence[Target]) -> Efficiency | None:
     maker = class_of(row).split("-", maxsplit=1)[0]
     backend = LLAMAFILE_BACKENDS.get(maker, "") if row.backend == "llamafile" else row.backend
     for target in targets:
@@ -115,20 +116,30 @@ def needed_width(logs: Sequence[float]) -> float:
     """High ÷ low of the narrowest band around the answers that holds 90 % of the rows."""
     ordered = sorted(logs)
     count = math.ceil(WANTED * len(ordered))
-    spans = (
-        ordered[i + count - 1] - ordered[i] for i in range(len(ordered) - count + 1)
-    )
+    spans = (ordered[i + count - 1] - ordered[i] for i in range(len(ordered) - count + 1))
     return math.exp(min(spans))
 
 
-def section(title: str, rows: Sequence[Row], answers: dict[str, Answers], *, prompt: bool = False) -> None:
+def section(title: str, rows: Sequence[Row], answers: dict[str, Answers]) -> None:
     """Print one table."""
+    prompt = title == PROMPTS
     measured = [(row.prompt_tok_s if prompt else row.tok_s) or math.nan for row in rows]
     devices = len({row.device for row in rows})
     print(f"\n{title}: {len(rows)} rows, {devices} devices")
     print(f"  {'':<28} {'rows':>5} {'median':>8} {'inside':>8} {'high÷low':>8} {'for 90 %':>10}")
     for name, given in answers.items():
         print(line(name, measured, given))
+
+
+def factors(rows: Sequence[Row], answers: Answers) -> None:
+    """Print how many times our estimate was measured, by maker: the median."""
+    found: dict[str, list[float]] = {}
+    for row, answer in zip(rows, answers, strict=True):
+        if answer is not None:
+            maker = class_of(row).split("-", maxsplit=1)[0]
+            found.setdefault(maker, []).append(row.tok_s / answer.tok_s)
+    told = (f"{maker} {median(values):.2f}" for maker, values in sorted(found.items()))
+    print(f"  measured ÷ ours, median: {', '.join(told)}")
 
 
 def by_backend(rows: Sequence[Row], answers: Answers) -> dict[str, tuple[list[Row], Answers]]:
@@ -176,9 +187,11 @@ def main() -> int:
     for kind, title in (("moe", "mixtures of experts"), ("llamafile", "llamafile (other engine)")):
         some = [row for row in rows if row.kind == kind]
         others = {name: [rule(row) for row in some] for name, rule in RULES.items()}
-        section(title, some, {"ours, as it ships": ours(some, targets)} | others)
+        answers = {"ours, as it ships": ours(some, targets)}
+        section(title, some, answers | others)
+        factors(some, answers["ours, as it ships"])
     asked = [row for row in dense if row.prompt_tok_s]
-    section("prompts", asked, {"ours, as it ships": prompts(asked, targets)}, prompt=True)
+    section(PROMPTS, asked, {"ours, as it ships": prompts(asked, targets)})
     return 0
 
 

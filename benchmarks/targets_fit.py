@@ -2,13 +2,14 @@
 
 A token takes (`desktop/estimate/speed.py`)
 
-    bytes ÷ (share x bandwidth) + cache x bytes of cache ÷ (share x bandwidth)
-    + weights x work ÷ issue rate + layer_s x (layers + 4)
+    bytes ÷ (share x bandwidth) + weights x work ÷ issue rate
+    + operations of attention ÷ (attention x issue rate)
+    + layer_s x (layers + 4) + state_s x recurrent layers
 
 The issue rate is what a device's shaders start a second: NVIDIA's multiprocessors start four warps
 a clock, whether they have 64 fp32 lanes (Volta, Turing, A100) or 128 (the others), so the published
 fp32 rate is doubled for the former; AMD counts two starts a lane since RDNA 3, so it is halved.
-Share, log work and log layer_s are sums of a few terms: of all, of the memory's kind, of the back
+Share, log work, log layer_s are sums of a few terms: of all, of the memory's kind, of the back
 end, of the maker, of the class. Each term has a normal prior; a class's term is drawn towards none.
 Nothing belongs to one device. Large residuals count for less (Cauchy's weight), and a device with
 many rows counts for little more than one with a single row.
@@ -26,6 +27,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 from public_rows import Row, configurations
+
+from desktop.estimate.work import STATE
 
 Floats = npt.NDArray[np.float64]
 
@@ -48,7 +51,9 @@ PRIORS: Final = {
     "share ultra": (-0.1, 0.06),
     "share apple on vulkan": (-0.35, 0.2),
     "share cpu": (-0.4, 0.15),
-    "cache": (math.log(1.4), 0.25),
+    "attention": (math.log(0.2), 0.4),
+    "state": (math.log(90e-6), 0.4),
+    "state metal": (0.6, 0.4),
     "work": (math.log(9.0), 0.5),
     "work vulkan": (-0.2, 0.4),
     "work amd": (0.0, 0.3),
@@ -65,13 +70,14 @@ Sources: `resources/estimate/README.md`."""
 CLASS_PRIOR: Final = (0.0, 0.2)
 """Of a class's term of the work."""
 SPREADS: Final = {
-    "CUDA": (0.05, 0.2, 0.35, 0.4),
-    "Metal": (0.05, 0.25, 0.35, 0.35),
-    "other": (0.1, 0.2, 0.6, 0.6),
+    "CUDA": (0.05, 0.4, 0.35, 0.4),
+    "Metal": (0.05, 0.5, 0.35, 0.35),
+    "other": (0.1, 0.6, 0.6, 0.6),
     "apple on vulkan": (0.6, 0.6, 0.6, 0.6),
     "CPU": (0.4, 0.4, 0.4, 0.4),
 }
-"""How uncertain (log) reading, cache, work and layers are beside each other; `scale` sizes them."""
+"""How uncertain (log) reading, attention, work and fixed costs are beside each other; `scale`
+sizes them."""
 UNSCALED: Final = ("apple on vulkan", "CPU")
 """Too few devices to take part in the scale: their spread is what they show."""
 LEVEL: Final = 0.94
@@ -82,6 +88,7 @@ ROBUST: Final = 0.12
 NOISE: Final = 0.08
 """Of one row (log): devices of one name, cooling, drivers, versions of the engine."""
 STEPS: Final = 60
+_SINGLE: Final = ("attention", "state", "state metal")
 Terms = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 
 
@@ -129,6 +136,10 @@ def terms_of(backend: str, device_class: str, *, recent: bool = False) -> Terms:
     )
 
 
+def _state_terms(backend: str) -> tuple[str, ...]:
+    return ("state", "state metal") if backend == "Metal" else ("state",)
+
+
 def _of_memory(device_class: str) -> tuple[str, ...]:
     if device_class.endswith("hbm"):
         return ("share hbm",)
@@ -147,11 +158,12 @@ class Law:
     """The constants of one back end on one class: central values."""
 
     share: float
-    cache: float
-    """How much longer a byte of the cache takes than one of the weights."""
+    attention: float
+    """Of the issue rate."""
     work: float
     """Operations at the issue rate for each weight."""
     layer_s: float
+    state_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,9 +178,10 @@ class Fitted:
         log_work = self._sum(work)
         return Law(
             share=self._sum(share),
-            cache=math.exp(self.values["cache"]),
+            attention=math.exp(self._sum(("attention",))),
             work=math.exp(log_work) if work else 0.0,
             layer_s=math.exp(self._sum(layer)),
+            state_s=math.exp(self._sum(_state_terms(backend))),
         )
 
     def _sum(self, names: Sequence[str]) -> float:
@@ -188,8 +201,9 @@ class _Table:
             terms_of(r.backend, r.configuration.device_class, recent=r.recent) for r in rows
         ]
         flat = {name for three in self.terms for names in three for name in names}
-        self.names = sorted(flat | {"cache"})
+        self.names = sorted(flat | {"attention", "state", "state metal"})
         self.share, self.work, self.layer = (self._matrix(part) for part in range(3))
+        self.metal = np.array([float(row.backend == "Metal") for row in rows])
         self.works = np.array([float(bool(work)) for _, work, _ in self.terms])
         self.asked = np.array([_asked(row, usual) for row in rows]).T
         self.seconds = np.array([1 / row.tok_s for row in rows])
@@ -203,30 +217,41 @@ class _Table:
         return found
 
     def parts(self, theta: Floats) -> Floats:
-        """Seconds of reading, cache, work and layers (rows) of each measurement (columns)."""
-        read_s, cache_s, weights_s, layers = self.asked
-        share = self.share @ theta
-        cache = math.exp(theta[self.names.index("cache")])
+        """Seconds of reading, attention, work and layers (rows) of each measurement (columns)."""
+        read_s, attention_s, weights_s, layers, states = self.asked
+        attention, state, metal = (theta[self.names.index(n)] for n in _SINGLE)
         work = np.exp(self.work @ theta) * self.works
-        layer_s = np.exp(self.layer @ theta)
-        cache_s = cache_s * cache / share
-        return np.array([read_s / share, cache_s, work * weights_s, layer_s * layers])
+        fixed_s = np.exp(self.layer @ theta) * layers + np.exp(state + metal * self.metal) * states
+        return np.array(
+            [
+                read_s / (self.share @ theta),
+                attention_s / math.exp(attention),
+                work * weights_s,
+                fixed_s,
+            ]
+        )
 
     def residuals(self, theta: Floats) -> Floats:
         """Log of measured ÷ predicted seconds."""
         return np.asarray(np.log(self.seconds / self.parts(theta).sum(axis=0)))
 
 
-def _asked(row: Row, usual: dict[str, float]) -> tuple[float, float, float, float]:
-    """Seconds at the full bandwidth, of the cache too, at one operation a weight; and layers."""
+def _asked(row: Row, usual: dict[str, float]) -> tuple[float, float, float, float, float]:
+    """Seconds of reading, of attention, of one operation a weight; layers; recurrent layers.
+
+    Reading is at the full bandwidth, the others at the issue rate.
+    """
     configuration, work = row.configuration, row.work
     bandwidth = configuration.bandwidth_bytes_s or math.nan
     code = configuration.device_class
     rate = (configuration.shader_flops or usual.get(code, math.nan) * bandwidth) * lanes(code)
     if row.backend == "CPU":
-        rate = 1.0
-    read_s, cache_s = work.weight_bytes / bandwidth, work.cache_bytes / bandwidth
-    return read_s, cache_s, (work.weights or 0) / rate, work.layers + TOKEN_LAYERS
+        # what it computes hides behind what it reads, or is unknown
+        rate = math.inf
+    states = dict(work.extra_layers).get(STATE, 0.0)
+    read_s = (work.weight_bytes + work.cache_bytes) / bandwidth
+    layers = work.layers + TOKEN_LAYERS
+    return read_s, work.token_flop / rate, (work.weights or 0) / rate, layers, states
 
 
 def _weights(rows: Sequence[Row]) -> Floats:
@@ -266,7 +291,7 @@ def _slope(table: _Table, theta: Floats, residuals: Floats) -> Floats:
 
 
 def parts_of(fitted: Fitted, rows: Sequence[Row]) -> Floats:
-    """Seconds of reading, cache, work and layers (rows) of each measurement (columns)."""
+    """Seconds of reading, attention, work and layers (rows) of each measurement (columns)."""
     table = _Table(rows)
     theta = np.array([fitted.values.get(name, _prior(name)[0]) for name in table.names])
     return table.parts(theta)

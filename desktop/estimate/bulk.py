@@ -17,13 +17,22 @@ from desktop.errors import GramError
 from desktop.estimate.cache import cache_read_bytes
 from desktop.estimate.sizes import SizeTable, active_elements, size_table
 from desktop.estimate.targets import efficiency_of, targets_for
-from desktop.estimate.work import layer_units
-from desktop.records.estimate import Configuration, Efficiency, Target, Use
+from desktop.estimate.work import (
+    EXPERTS,
+    LATENT,
+    STATE,
+    extra_layers,
+    flop_per_cache_byte,
+    layer_units,
+)
+from desktop.records.estimate import Configuration, Efficiency, Interval, Target, Use
 from desktop.records.model import Model, Quant
 from desktop.rules.quant_mix import FILE_TYPES_COVERED
 
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
+KINDS: Final = (EXPERTS, STATE, LATENT)
+_NONE: Final = Interval(0.0, 0.0)
 _ENDS: Final = 2
 
 
@@ -51,7 +60,9 @@ class Asked:
     active_bytes: Floats
     weights: Floats
     layers: Floats
-    """Of each model, as `work.layer_units`."""
+    """Of each model (rows): all as `work.layer_units`, then of each kind that costs more."""
+    attention: Floats
+    """Of each model, as `work.flop_per_cache_byte`."""
 
 
 def asked(models: Sequence[Model], quants: Sequence[Quant]) -> Asked:
@@ -63,7 +74,8 @@ def asked(models: Sequence[Model], quants: Sequence[Quant]) -> Asked:
         capacity_bytes=sizes.capacity.astype(np.float64),
         active_bytes=sizes.active.astype(np.float64),
         weights=_weights(models, quants, sizes),
-        layers=np.array([layer_units(model) for model in models]),
+        layers=np.array([_layers(model) for model in models]),
+        attention=np.array([flop_per_cache_byte(model) for model in models]),
     )
 
 
@@ -117,20 +129,21 @@ def _speeds(
 ) -> tuple[Floats, Floats, Floats]:
     """Low, high and ceiling rates; the law is that of `speed`, over three axes."""
     efficiencies = [efficiency_of(target, quant) for quant in what.quants]
-    constants = np.array([_constants(e) for e in efficiencies])
+    constants = np.array([_constants(e) for e in efficiencies]).transpose(1, 0, 2)
     bandwidth = np.array([c.bandwidth_bytes_s or math.nan for c in here])
     usual = np.array([e.flop_per_byte or math.nan if e else math.nan for e in efficiencies])
     known = np.array([c.shader_flops or math.nan for c in here])
     rate = np.where(np.isnan(known), usual[:, None] * bandwidth, known)
+    rate[[e is not None and not _needs_rate(e) for e in efficiencies]] = 1.0
     rates = []
     for end in range(_ENDS):
-        share, cached, layer, token, flop = (constants[:, i, end] for i in range(5))
-        read = what.active_bytes / share + cache[:, None] / cached
-        unpack = np.where(flop == 0, 0.0, flop)[:, None] / np.where(flop[:, None] == 0, 1.0, rate)
-        fixed = what.layers[:, None] * layer + token
+        share, flop, attention, token, *costs = (column[:, end] for column in constants)
+        read = (what.active_bytes + cache[:, None]) / share
+        shaders = what.weights * flop + (cache * what.attention)[:, None] * attention
+        fixed = what.layers @ np.array(costs) + token
         # in place: the arrays are large, and passing over memory is what this costs
         seconds = np.multiply.outer(read, 1 / bandwidth)
-        seconds += what.weights[:, :, None] * unpack
+        seconds += shaders[:, :, None] / rate
         seconds += fixed[:, :, None]
         rates.append(np.reciprocal(seconds, out=seconds))
     supported = np.array([e is not None for e in efficiencies])
@@ -139,19 +152,28 @@ def _speeds(
 
 
 def _constants(efficiency: Efficiency | None) -> list[tuple[float, float]]:
-    """Share, cache share, layer, token and work: at the low rate, at the high rate."""
+    """Share, work, 1 ÷ attention share, and costs: at the low rate, at the high rate."""
     if efficiency is None:
-        return [(math.nan, math.nan)] * 5
-    share = efficiency.bandwidth_share
-    cached = efficiency.cache_share or share
-    flop = efficiency.weight_flop
-    costs = (efficiency.layer_s, efficiency.token_s)
+        return [(math.nan, math.nan)] * (5 + len(KINDS))
+    share, attention = efficiency.bandwidth_share, efficiency.attention_share
+    extra = dict(efficiency.extra_layer_s)
+    costs = (efficiency.token_s, efficiency.layer_s, *(extra.get(kind, _NONE) for kind in KINDS))
+    flop = efficiency.weight_flop or _NONE
     return [
         (share.low, share.high),
-        (cached.low, cached.high),
+        (flop.high, flop.low),
+        (1 / attention.low, 1 / attention.high) if attention else (0.0, 0.0),
         *((cost.high, cost.low) for cost in costs),
-        (flop.high, flop.low) if flop else (0.0, 0.0),
     ]
+
+
+def _needs_rate(efficiency: Efficiency) -> bool:
+    return efficiency.weight_flop is not None or efficiency.attention_share is not None
+
+
+def _layers(model: Model) -> list[float]:
+    extra = dict(extra_layers(model.groups))
+    return [layer_units(model.groups), *(extra.get(kind, 0.0) for kind in KINDS)]
 
 
 def _cache_bytes(models: Sequence[Model], use: Use) -> Floats:

@@ -15,7 +15,14 @@ from desktop.estimate.cache import cache_read_bytes
 from desktop.estimate.layers import layers_of
 from desktop.estimate.placement import Placement, spread
 from desktop.estimate.speed import DeviceWork
-from desktop.estimate.work import active_weights, attention_flop, unit
+from desktop.estimate.work import (
+    EXPERTS,
+    active_weights,
+    attention_flop,
+    extra_layers,
+    flop_per_cache_byte,
+    layer_units,
+)
 from desktop.records.estimate import Configuration, Efficiency, Interval, Use
 from desktop.records.model import LayerGroup, Model, WeightPart, Weights, WeightUse
 
@@ -53,10 +60,14 @@ class PlacedWork:
 
 
 @dataclass(slots=True)
-class _Load:
+class Load:
+    """What lies on one device."""
+
     parts: list[WeightPart] = field(default_factory=list)
     cache_bytes: float = 0
     layers: float = 0
+    extra: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    token_flop: float = 0
     attention_flop: float = 0
 
 
@@ -71,7 +82,7 @@ def placed_work(
     """
     if len(placement.shares) > len(sides.cards):
         raise GramError("placement_bad", detail=f"there are {len(sides.cards)} cards")
-    loads = _loads(model, weights, use, placement)
+    loads = loads_of(model, weights, use, placement)
     if sides.host is None and None in loads:
         raise GramError("placement_bad", detail="some of it lies on the host")
     decode, prompt = [], []
@@ -86,18 +97,26 @@ def placed_work(
     return PlacedWork(tuple(decode), tuple(prompt))
 
 
-def _loads(model: Model, weights: Weights, use: Use, placement: Placement) -> dict[Place, _Load]:
+def loads_of(model: Model, weights: Weights, use: Use, placement: Placement) -> dict[Place, Load]:
+    """What lies on each device of the placement, None being the host.
+
+    Raises:
+        GramError: as `spread` and `cache_read_bytes`.
+    """
     where = spread(model, placement)
     groups = layers_of(model)
-    loads: dict[Place, _Load] = defaultdict(_Load)
+    loads: dict[Place, Load] = defaultdict(Load)
     for i, group in enumerate(groups):
-        load = loads[where.layers[i]]
-        load.layers += unit(group)
-        load.attention_flop += attention_flop(_only(model, group), use.depth / 2)
-        cached = loads[None] if placement.cache_on_host else load
-        cached.cache_bytes += cache_read_bytes(_only(model, group), use)
-        if group.experts and i < placement.experts_on_host:
-            loads[None].layers += unit(group)
+        one = _only(model, group)
+        load, cached = loads[where.layers[i]], cache_read_bytes(one, use)
+        load.layers += layer_units(one.groups)
+        load.attention_flop += attention_flop(one, use.depth / 2)
+        attends = loads[None] if placement.cache_on_host else load
+        attends.cache_bytes += cached
+        attends.token_flop += cached * flop_per_cache_byte(one)
+        for kind, count in extra_layers(one.groups):
+            away = kind == EXPERTS and i < placement.experts_on_host
+            (loads[None] if away else load).extra[kind] += count
     for part in weights.parts:
         if part.use is not WeightUse.EMBEDDING:
             loads[_place(part, placement, where.layers, where.output)].parts.append(part)
@@ -117,7 +136,7 @@ def _only(model: Model, group: LayerGroup) -> Model:
     return replace(model, groups=(replace(group, layers=1, indices=()),))
 
 
-def _work(model: Model, weights: Weights, load: _Load, side: Side) -> DeviceWork:
+def _work(model: Model, weights: Weights, load: Load, side: Side) -> DeviceWork:
     active = active_weights(model, weights, load.parts)
     output = active_weights(model, weights, list(_of_use(load.parts, WeightUse.OUTPUT)))
     return DeviceWork(
@@ -127,6 +146,8 @@ def _work(model: Model, weights: Weights, load: _Load, side: Side) -> DeviceWork
         bandwidth_bytes_s=side.configuration.bandwidth_bytes_s,
         efficiency=side.efficiency,
         weights=active,
+        token_flop=load.token_flop,
+        extra_layers=tuple(load.extra.items()),
         shader_flops=side.configuration.shader_flops,
         batch_bytes=sum(part.bytes for part in load.parts),
         prompt_weights=max(0.0, active - output),
@@ -143,7 +164,7 @@ def _over_the_bus(work: DeviceWork, card: Side) -> DeviceWork:
     return replace(
         work,
         bandwidth_bytes_s=BUS_BYTES_S,
-        efficiency=replace(card.efficiency, bandwidth_share=BUS_SHARE, cache_share=None),
+        efficiency=replace(card.efficiency, bandwidth_share=BUS_SHARE),
         shader_flops=card.configuration.shader_flops or _usual(card.configuration, card.efficiency),
     )
 

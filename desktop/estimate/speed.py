@@ -1,12 +1,12 @@
 """How fast a build would run: the law of one token, and of a prompt.
 
 To generate a token, each device in its turn reads the weights that the token needs and the cache of
-the tokens before it, unpacks the weights on its shaders, and pays fixed costs:
+the tokens before it, unpacks the weights and attends on its shaders, and pays fixed costs:
 
-    seconds = Σ devices: active bytes ÷ (share x bandwidth)
-                       + cache bytes ÷ (cache share x bandwidth)
+    seconds = Σ devices: (active bytes + cache bytes) ÷ (share x bandwidth)
                        + weights x weight_flop ÷ shaders' rate
-                       + layers x layer_s + token_s
+                       + attention ÷ (attention share x shaders' rate)
+                       + layers x layer_s + Σ kinds: layers of the kind x extra_layer_s + token_s
 
 A prompt is computed in micro-batches: 2 operations for each weight and token, besides those of
 attention, and each micro-batch reads all weights once. Shares, work and fixed costs are data with a
@@ -34,14 +34,17 @@ class DeviceWork:
     cache_bytes: float
     """Keys, values and state read to generate one token, at the depth that is asked about."""
     layers: float
-    """That lie here. A layer of experts or with a recurrent state launches more and counts for more
-    than one (`work.layer_units`)."""
+    """That lie here; one that only attends, or only feeds forward, is half a layer."""
     bandwidth_bytes_s: float | None
     """Of the data sheet, or measured. None: unknown, and then there is no answer."""
     efficiency: Efficiency
     weights: float | None = None
     """Weights, not bytes, that a generated token is multiplied with; needed where the efficiency
     has work for each."""
+    token_flop: float = 0
+    """Operations of attention for a generated token, at the depth that is asked about."""
+    extra_layers: tuple[tuple[str, float], ...] = ()
+    """Layers that lie here, by the kinds of `Efficiency.extra_layer_s`."""
     shader_flops: float | None = None
     """What `weight_flop` and `compute_share` go by. None: the usual of the class, if known."""
     batch_bytes: float | None = None
@@ -132,30 +135,32 @@ def prompt_seconds(
 
 def _token_s(work: DeviceWork, *, low: bool) -> float:
     """Seconds of a token at the low or the high rate."""
-    efficiency, bandwidth = work.efficiency, _bandwidth(work)
-    weights_s = work.weight_bytes / (bandwidth * _end(efficiency.bandwidth_share, low=low))
-    cache_share = efficiency.cache_share or efficiency.bandwidth_share
-    cache_s = work.cache_bytes / (bandwidth * _end(cache_share, low=low))
-    return weights_s + cache_s + _unpack_s(work, low=low) + _fixed_s(work, low=low)
+    read_s = _read_s(work) / _end(work.efficiency.bandwidth_share, low=low)
+    return read_s + _shaders_s(work, low=low) + _fixed_s(work, low=low)
 
 
-def _unpack_s(work: DeviceWork, *, low: bool) -> float:
-    flop = work.efficiency.weight_flop
-    if flop is None:
+def _shaders_s(work: DeviceWork, *, low: bool) -> float:
+    """Unpacking the weights, and attention."""
+    flop, share = work.efficiency.weight_flop, work.efficiency.attention_share
+    if flop is None and share is None:
         return 0
     rate = _rate(work)
-    if rate is None or work.weights is None:
+    if rate is None or (flop is not None and work.weights is None):
         name = "shaders' rate" if rate is None else "weights"
         raise GramError("bad_number", name=name, low=1, high="∞", found="unknown")
-    return work.weights * _end(flop, low=not low) / rate
+    unpack = (work.weights or 0) * _end(flop, low=not low) if flop else 0
+    attention = work.token_flop / _end(share, low=low) if share else 0
+    return (unpack + attention) / rate
 
 
 def _fixed_s(work: DeviceWork, *, low: bool) -> float:
     """Costs are at their high end where the rate is at its low one."""
     efficiency = work.efficiency
-    return work.layers * _end(efficiency.layer_s, low=not low) + _end(
-        efficiency.token_s, low=not low
-    )
+    extra = dict(efficiency.extra_layer_s)
+    layer_s, token_s = _end(efficiency.layer_s, low=not low), _end(efficiency.token_s, low=not low)
+    kinds = ((count, extra[kind]) for kind, count in work.extra_layers if kind in extra)
+    extra_s = sum(count * _end(interval, low=not low) for count, interval in kinds)
+    return work.layers * layer_s + token_s + extra_s
 
 
 def _device_prompt_s(work: DeviceWork, tokens: int, batches: int, *, low: bool) -> float:
@@ -211,7 +216,9 @@ def _check_all(works: Sequence[DeviceWork]) -> None:
         _within("batch bytes", work.batch_bytes or 0, 0, 1e15)
         _within("layers", work.layers, 0, 1 << 16)
         _within("weights", max(work.weights or 0, work.prompt_weights), 0, 1e16)
-        _within("operations of attention", work.attention_flop, 0, 1e18)
+        _within("operations of attention", max(work.attention_flop, work.token_flop), 0, 1e18)
+        for kind, count in work.extra_layers:
+            _within(f"layers of {kind}", count, 0, 1 << 16)
         if work.shader_flops is not None:
             _within("shaders' rate", work.shader_flops, 1e6, 1e18)
         _check_efficiency(work.efficiency)
@@ -219,11 +226,12 @@ def _check_all(works: Sequence[DeviceWork]) -> None:
 
 
 def _check_efficiency(efficiency: Efficiency) -> None:
-    shares = (efficiency.bandwidth_share, efficiency.cache_share)
-    _check_interval("bandwidth share", shares, 1e-6, 1.5)
-    _check_interval("compute share", (efficiency.compute_share,), 1e-6, 64)
+    _check_interval("bandwidth share", (efficiency.bandwidth_share,), 1e-6, 1.5)
+    shares = (efficiency.compute_share, efficiency.attention_share)
+    _check_interval("compute share", shares, 1e-6, 64)
     _check_interval("work of a weight", (efficiency.weight_flop,), 0, 1e6)
-    _check_interval("fixed cost", (efficiency.layer_s, efficiency.token_s), 0, 60)
+    costs = (efficiency.layer_s, efficiency.token_s, *dict(efficiency.extra_layer_s).values())
+    _check_interval("fixed cost", costs, 0, 60)
 
 
 def _check_interval(

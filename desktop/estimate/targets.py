@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Final
 
 from desktop.errors import GramError
+from desktop.estimate.work import EXPERTS, LATENT, STATE
 from desktop.records.estimate import Configuration, Efficiency, Interval, Target
 from desktop.records.model import Quant
 
@@ -88,8 +89,13 @@ def _efficiency(row: Mapping[str, str]) -> Efficiency:
         token_s=token,
         compute_share=_interval(row, "compute"),
         source=row["source"],
-        cache_share=_interval(row, "cache"),
+        attention_share=_interval(row, "attention"),
         weight_flop=_interval(row, "weight_flop"),
+        extra_layer_s=tuple(
+            (kind, interval)
+            for kind in (EXPERTS, STATE, LATENT)
+            if (interval := _interval(row, f"{kind}_us", MICRO)) is not None
+        ),
         flop_per_byte=_figure(row, "flop_per_byte"),
     )
 

@@ -9,11 +9,10 @@ from desktop.records.estimate import Configuration, Efficiency, Use
 from desktop.records.model import Attention, LayerGroup, Model, WeightPart, Weights, WeightUse
 from desktop.rules.ggml_types import BLOCKS
 
-RECURRENT_UNITS: Final = 2.5
-"""A layer with a recurrent state launches that many times the kernels of one with attention: of
-Qwen 3.5 and Nemotron 3 the measured rates of `resources/estimate/README.md` want 2 to 3."""
-EXPERTS_UNITS: Final = 1.5
-"""A layer of experts chooses and gathers them besides: as above."""
+EXPERTS: Final = "experts"
+STATE: Final = "state"
+LATENT: Final = "latent"
+_F16_BYTES: Final = 2
 
 
 def device_work(
@@ -35,10 +34,12 @@ def device_work(
     return DeviceWork(
         weight_bytes=weights.active_bytes,
         cache_bytes=cache_read_bytes,
-        layers=layer_units(model),
+        layers=layer_units(model.groups),
         bandwidth_bytes_s=configuration.bandwidth_bytes_s,
         efficiency=efficiency,
         weights=active_weights(model, weights, weights.parts),
+        token_flop=cache_read_bytes * flop_per_cache_byte(model),
+        extra_layers=extra_layers(model.groups),
         shader_flops=configuration.shader_flops,
     )
 
@@ -71,21 +72,45 @@ def _per_byte(type_name: str) -> float | None:
     return kind.block_elements / kind.block_bytes if kind else None
 
 
-def layer_units(model: Model, groups: Sequence[LayerGroup] | None = None) -> float:
-    """The layers, or those of `groups`: what costs more to launch counts for more."""
-    return sum(group.layers * unit(group) for group in groups or model.groups)
+def layer_units(groups: Sequence[LayerGroup]) -> float:
+    """Their layers; one that only attends, or only feeds forward, is half a layer."""
+    return sum(group.layers * _unit(group) for group in groups)
 
 
-def unit(group: LayerGroup) -> float:
-    """How much a layer of the group costs to launch; one with attention and feed-forward costs 1.
+def extra_layers(groups: Sequence[LayerGroup]) -> tuple[tuple[str, float], ...]:
+    """Layers by the kinds that cost more than others; kinds that are not there are left out."""
+    counts = (
+        (EXPERTS, sum(group.layers for group in groups if group.experts)),
+        (STATE, sum(group.layers for group in groups if group.recurrent is not None)),
+        (LATENT, sum(g.layers for g in groups if g.attention is Attention.LATENT)),
+    )
+    return tuple((kind, float(count)) for kind, count in counts if count)
 
-    Half of it goes to each of the two parts: there are models whose layers have only one.
-    """
+
+def _unit(group: LayerGroup) -> float:
     mixes = 0.0 if group.attention is Attention.NONE else 0.5
-    if group.recurrent is not None:
-        mixes = 0.5 * (2 * RECURRENT_UNITS - 1)
-    forward = 0.5 if group.feed_forward or group.experts else 0.0
-    return mixes + (forward * (2 * EXPERTS_UNITS - 1) if group.experts else forward)
+    return mixes + (0.5 if group.feed_forward or group.experts else 0.0)
+
+
+def flop_per_cache_byte(model: Model) -> float:
+    """Operations of attention for each byte of an F16 cache that a generated token reads.
+
+    Each key and value is used by as many heads as share it: 2 operations an element. Models whose
+    layers differ in that are counted at the average of what the layers keep of a token. Of the
+    state of recurrent layers nothing is counted.
+    """
+    kept = [(g.layers * _token_bytes(g), g.layers * _layer_flop(g, 1)) for g in model.groups]
+    total = sum(size for size, _ in kept)
+    return sum(flop for _, flop in kept) / total if total else 0.0
+
+
+def _token_bytes(group: LayerGroup) -> int:
+    if group.attention in {Attention.NONE, Attention.RECURRENT}:
+        return 0
+    if group.attention is Attention.LATENT:
+        return _F16_BYTES * ((group.latent_size or 0) + (group.rope_size or 0))
+    width = (group.key_size or 0) + (group.value_size or 0)
+    return _F16_BYTES * (group.kv_heads or 0) * width
 
 
 def attention_flop(model: Model, positions: float) -> float:
@@ -102,4 +127,8 @@ def _layer_flop(group: LayerGroup, positions: float) -> float:
     seen = positions
     if group.attention is Attention.SLIDING and group.window:
         seen = min(positions, group.window)
-    return 2 * group.heads * ((group.key_size or 0) + (group.value_size or 0)) * seen
+    width = (group.key_size or 0) + (group.value_size or 0)
+    if group.attention is Attention.LATENT:
+        # each head attends to the compressed vector itself
+        width = 2 * (group.latent_size or 0) + (group.rope_size or 0)
+    return 2 * group.heads * width * seen

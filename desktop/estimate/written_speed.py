@@ -41,58 +41,79 @@ def speed_lines(work: DeviceWork, speed: Speed, *, ceiling_with_cache: bool) -> 
 
 
 def _reads_only(work: DeviceWork) -> bool:
-    """Neither fixed costs nor unpacking nor another share for the cache."""
+    """Neither fixed costs nor work for the shaders."""
     efficiency = work.efficiency
-    costs = (efficiency.layer_s.high, efficiency.token_s.high)
-    return not any(costs) and efficiency.weight_flop is None and efficiency.cache_share is None
+    costs = (efficiency.layer_s, efficiency.token_s, *dict(efficiency.extra_layer_s).values())
+    shaders = (efficiency.weight_flop, efficiency.attention_share)
+    return not any(cost.high for cost in costs) and shaders == (None, None)
 
 
 def _read_rate(work: DeviceWork, *, low: bool) -> str:
     share = _end(work.efficiency.bandwidth_share, low=low)
-    read = f"({number(work.weight_bytes)}{PLUS}{number(work.cache_bytes)})"
-    return f"{times(share, _bandwidth(work))}{OVER}{read}"
+    return f"{times(share, _bandwidth(work))}{OVER}{_read(work)}"
+
+
+def _read(work: DeviceWork) -> str:
+    """What a token reads, as an expression in brackets."""
+    return f"({number(work.weight_bytes)}{PLUS}{number(work.cache_bytes)})"
 
 
 def _terms(work: DeviceWork, *, low: bool) -> Iterator[Line]:
     """The times of one token, in microseconds, at one end of the range."""
-    efficiency = work.efficiency
-    share = efficiency.bandwidth_share
-    yield _reading("written.time.weights", work.weight_bytes, _end(share, low=low), work)
-    if work.cache_bytes:
-        cache = _end(efficiency.cache_share or share, low=low)
-        yield _reading("written.time.cache", work.cache_bytes, cache, work)
-    if efficiency.weight_flop is not None and work.weights is not None:
-        yield _unpacking(work, work.weights, _end(efficiency.weight_flop, low=not low))
-    layer_us = _end(efficiency.layer_s, low=not low) * _MICRO
-    token_us = _end(efficiency.token_s, low=not low) * _MICRO
-    fixed = f"{times(work.layers, layer_us)}{PLUS}{number(token_us)}"
-    yield line("written.time.fixed", fixed, work.layers * layer_us + token_us, MICROSECONDS)
+    yield _reading(work, _end(work.efficiency.bandwidth_share, low=low))
+    flop, attention = work.efficiency.weight_flop, work.efficiency.attention_share
+    if flop is not None and work.weights:
+        yield _unpacking(work, work.weights, _end(flop, low=not low))
+    if attention is not None and work.token_flop:
+        yield _attending(work, _end(attention, low=low))
+    yield _fixed(work, low=low)
 
 
-def _reading(code: str, count_bytes: float, share: float, work: DeviceWork) -> Line:
+def _reading(work: DeviceWork, share: float) -> Line:
     bandwidth = _bandwidth(work)
-    reached = f"({times(share, bandwidth)})"
-    expression = f"{number(count_bytes)}{OVER}{times(reached, _MICRO)}"
-    return line(code, expression, count_bytes / (share * bandwidth) * _MICRO, MICROSECONDS)
+    expression = f"{_read(work)}{OVER}{times(f'({times(share, bandwidth)})', _MICRO)}"
+    seconds = (work.weight_bytes + work.cache_bytes) / (share * bandwidth)
+    return line("written.time.read", expression, seconds * _MICRO, MICROSECONDS)
 
 
 def _unpacking(work: DeviceWork, weights: float, flop: float) -> Line:
-    """The shaders' rate is the device's, or the usual of its class for its bandwidth."""
-    per_byte = work.efficiency.flop_per_byte or 0
-    if work.shader_flops is not None:
-        rate, written = work.shader_flops, number(work.shader_flops)
-    else:
-        rate = per_byte * _bandwidth(work)
-        written = f"({times(per_byte, _bandwidth(work))})"
+    rate, written = _rate(work)
     expression = f"{times(weights, flop)}{OVER}{times(written, _MICRO)}"
     return line("written.time.unpack", expression, weights * flop / rate * _MICRO, MICROSECONDS)
 
 
+def _attending(work: DeviceWork, share: float) -> Line:
+    rate, written = _rate(work)
+    reached = f"({times(share, written)})"
+    expression = f"{number(work.token_flop)}{OVER}{times(reached, _MICRO)}"
+    seconds = work.token_flop / (share * rate)
+    return line("written.time.attention", expression, seconds * _MICRO, MICROSECONDS)
+
+
+def _fixed(work: DeviceWork, *, low: bool) -> Line:
+    """Of layers, of the kinds of layers that cost more, and of the token."""
+    efficiency = work.efficiency
+    extra = dict(efficiency.extra_layer_s)
+    counted = [(work.layers, efficiency.layer_s)]
+    counted += [(count, extra[kind]) for kind, count in work.extra_layers if kind in extra]
+    costs = [(count, _end(cost, low=not low) * _MICRO) for count, cost in counted if count]
+    token_us = _end(efficiency.token_s, low=not low) * _MICRO
+    expression = PLUS.join((*(times(*cost) for cost in costs), number(token_us)))
+    value = sum(count * cost_us for count, cost_us in costs) + token_us
+    return line("written.time.fixed", expression, value, MICROSECONDS)
+
+
+def _rate(work: DeviceWork) -> tuple[float, str]:
+    """The shaders' rate: the device's, or the usual of its class for its bandwidth."""
+    if work.shader_flops is not None:
+        return work.shader_flops, number(work.shader_flops)
+    per_byte, bandwidth = work.efficiency.flop_per_byte or 0, _bandwidth(work)
+    return per_byte * bandwidth, f"({times(per_byte, bandwidth)})"
+
+
 def _ceiling(work: DeviceWork, *, with_cache: bool) -> Line:
     read = work.weight_bytes + (work.cache_bytes if with_cache else 0)
-    divisor = number(work.weight_bytes)
-    if with_cache:
-        divisor = f"({divisor}{PLUS}{number(work.cache_bytes)})"
+    divisor = _read(work) if with_cache else number(work.weight_bytes)
     expression = f"{number(_bandwidth(work))}{OVER}{divisor}"
     return line("written.ceiling", expression, _bandwidth(work) / read, TOK_S)
 

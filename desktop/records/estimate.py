@@ -70,8 +70,9 @@ class MemoryNeed:
 class Efficiency:
     """What a back end reaches on a class of devices: data with a source, not code.
 
-    A token takes active bytes ÷ (share x bandwidth) + cache bytes ÷ (cache share x bandwidth)
-    + weights x weight_flop ÷ shaders' rate + layers x layer_s + token_s.
+    A token takes active bytes ÷ (share x bandwidth) + cache bytes ÷ (share x bandwidth)
+    + weights x weight_flop ÷ shaders' rate + attention ÷ (attention share x shaders' rate)
+    + layers x layer_s + token_s.
     """
 
     bandwidth_share: Interval
@@ -81,11 +82,15 @@ class Efficiency:
     """Of the shaders' rate (`Configuration.shader_flops`), in prompt processing: above 1 where
     matrix units compute. None: not known."""
     source: str = ""
-    cache_share: Interval | None = None
-    """Of the bandwidth, while the cache is read. None: as `bandwidth_share`."""
+    attention_share: Interval | None = None
+    """Of the shaders' rate, in the attention of a generated token. None: it costs nothing besides
+    reading the cache."""
     weight_flop: Interval | None = None
     """Operations of the shaders for each weight of a token: unpacking and products that are not
     hidden behind reading. None: all are."""
+    extra_layer_s: tuple[tuple[str, Interval], ...] = ()
+    """What a layer costs besides `layer_s`, by kind: `experts`, `state` (recurrent), `latent`
+    (multi-head latent attention). A kind that is not there costs nothing besides."""
     flop_per_byte: float | None = None
     """The shaders' rate ÷ the bandwidth of a usual device of the class, where its own rate is not
     known."""
