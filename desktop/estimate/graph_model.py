@@ -35,14 +35,40 @@ def record(graph: Graph, layers: Sequence[tuple[LayerGroup, Place]], widest_valu
     output, host, model = graph.place, graph.tape.host, graph.model
     graph.place = Place(host, host, host, host)
     stream = _embedded(graph)
+    per_layer = _per_layer_inputs(graph, stream, output) if model.per_layer_embedding else None
     _prepare(graph, tuple(group for group, _ in layers), widest_value)
     for i, (group, place) in enumerate(layers):
         graph.place = place
         last = i == len(layers) - 1 and model.architecture not in LATE_ROWS
         stream = _layer(graph, group, stream, last=last)
+        if per_layer is not None:
+            stream = _with_per_layer_input(graph, stream, per_layer)
     graph.place = output
     _output(graph, stream)
     return graph.tape
+
+
+def _per_layer_inputs(graph: Graph, stream: Node, output: Place) -> Node:
+    """Gemma's per-layer embeddings: a lookup and a projection, mixed, for all layers at once."""
+    width = (graph.model.per_layer_embedding or 0) * graph.model.layers
+    looked_up = graph.op(width, graph.tape.input(4 * graph.tokens))
+    graph.tape.expand(looked_up)
+    home, graph.place = graph.place, output
+    projected = graph.product(width, stream, WeightUse.OTHER)
+    mixed = graph.in_place(width, graph.op(width, graph.view(projected)), looked_up)
+    turned = graph.op(width, graph.view(mixed))
+    graph.place = home
+    return turned
+
+
+def _with_per_layer_input(graph: Graph, stream: Node, inputs: Node) -> Node:
+    """What a layer adds of its own input."""
+    hidden, width = graph.model.hidden, graph.model.per_layer_embedding or 0
+    gate = graph.in_place(width, graph.product(width, stream, WeightUse.OTHER))
+    gated = graph.in_place(width, gate, graph.view(inputs))
+    return graph.in_place(
+        hidden, stream, _norm(graph, graph.product(hidden, gated, WeightUse.OTHER))
+    )
 
 
 def _prepare(graph: Graph, kinds: tuple[LayerGroup, ...], widest_value: int) -> None:
