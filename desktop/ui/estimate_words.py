@@ -7,7 +7,9 @@ from PySide6.QtCore import QCoreApplication
 
 from desktop.errors import Reason
 from desktop.estimate.page_words import WORDS, Said
+from desktop.estimate.profile import Profile, ProfileId
 from desktop.estimate.reasons import LABELS, SHORT
+from desktop.records.estimate import Tier
 from desktop.ui import messages
 
 CONTEXT: Final = "Estimates"
@@ -29,6 +31,22 @@ def said(item: Said | str) -> str:
 def joined(items: Iterable[Said | str]) -> str:
     """Several, with commas between."""
     return ", ".join(said(item) for item in items)
+
+
+def quality(word: str) -> str:
+    """`good`: the table's word for a quantization's quality."""
+    return _translated(word)
+
+
+def tier(profile: Profile) -> str:
+    """What the tier of a profile's estimates stands for."""
+    return tier_words(profile.tier, profile.id)
+
+
+def tier_words(found: Tier, profile: ProfileId = ProfileId.GRAM) -> str:
+    """What a tier stands for; `page` has its own word for B."""
+    own = found is not Tier.B or profile is ProfileId.GRAM
+    return words(f"tier.{found.lower()}" if own else f"tier.b.{profile}")
 
 
 def label(reason: Reason) -> str:

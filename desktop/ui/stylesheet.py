@@ -70,8 +70,9 @@ QLineEdit {
 }
 QLineEdit:focus { border-color: $accent; }
 QPlainTextEdit {
-    color: $text; background: $card; border: 2px solid $border; border-radius: ${radius}px;
-    padding: ${s}px; selection-background-color: $accent; selection-color: $on_accent;
+    color: $text; background: transparent; border: 2px solid transparent;
+    border-radius: ${radius}px;
+    selection-background-color: $accent; selection-color: $on_accent;
 }
 QPlainTextEdit:focus { border-color: $accent; }
 

@@ -7,6 +7,7 @@ from desktop.ui.components.figure import Figure
 from desktop.ui.components.inputs import MenuButton, SearchField, Tabs
 from desktop.ui.components.layouts import column, row, scrolled
 from desktop.ui.components.progress import Progress
+from desktop.ui.components.reading import Reading
 from desktop.ui.components.records_table import Field, RecordsModel, RecordsTable
 from desktop.ui.components.scale import Scale, Span, scale_over
 from desktop.ui.components.table import Column, RowsModel, Table
@@ -29,6 +30,7 @@ __all__ = [
     "PrimaryButton",
     "Progress",
     "QuietButton",
+    "Reading",
     "RecordsModel",
     "RecordsTable",
     "RowsModel",

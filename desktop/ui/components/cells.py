@@ -13,7 +13,7 @@ from PySide6.QtCore import (
     QSize,
     Qt,
 )
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPalette
+from PySide6.QtGui import QColor, QFontMetrics, QGuiApplication, QPainter, QPalette
 from PySide6.QtWidgets import (
     QApplication,
     QHeaderView,
@@ -25,7 +25,6 @@ from PySide6.QtWidgets import (
 
 from desktop.ui.components.scale import Scale, Span
 from desktop.ui.design import Size, Space, Type, font
-from desktop.ui.format import number
 
 _Index = QModelIndex | QPersistentModelIndex
 _LEAST_PX: Final = 3
@@ -45,7 +44,8 @@ class CellDelegate(QStyledItemDelegate):
         """The ground as the style has it, then our lines."""
         opt = QStyleOptionViewItem(option)
         self.initStyleOption(opt, index)
-        first, _, second = opt.text.partition("\n")
+        # the option's own text has another sign between its lines
+        first, _, second = str(index.data() or "").partition("\n")
         opt.text = ""
         style = opt.widget.style() if opt.widget else QApplication.style()
         style.drawControl(QStyle.ControlElement.CE_ItemViewItem, opt, painter, opt.widget)
@@ -77,7 +77,7 @@ class CellDelegate(QStyledItemDelegate):
         text, span = cell
         upper = QRect(inner.x(), inner.y(), inner.width(), inner.height() // 2 + Space.XS // 2)
         lower = QRectF(inner.x(), upper.bottom() + 1, inner.width(), Size.RANGE)
-        _paint_text(painter, opt, upper, text, QPalette.ColorRole.Text)
+        _paint_text(painter, opt, upper, (text, opt.palette.color(QPalette.ColorRole.Text)))
         paint_range(painter, opt.palette, lower, span, self.scale)
 
 
@@ -131,7 +131,7 @@ class RangeHeader(QHeaderView):
             return
         painter.save()
         painter.setFont(font(Type.TINY))
-        painter.setPen(self.palette().color(QPalette.ColorRole.PlaceholderText))
+        painter.setPen(_muted())
         self._paint_marks(painter, QRectF(rect.adjusted(Space.S, 0, -Space.S, -Space.XS)))
         painter.restore()
 
@@ -140,7 +140,7 @@ class RangeHeader(QHeaderView):
         base = area.bottom() - metrics.descent()
         free_from = area.x()
         for mark in self._scale.marks:
-            text = number(mark) if mark < 1 else f"{mark:,.0f}"
+            text = f"{mark:,g}"
             wide = metrics.horizontalAdvance(text)
             x = _x(area, self._scale, mark) - wide / 2
             x = min(max(area.x(), x), area.right() - wide)
@@ -158,30 +158,31 @@ def _paint_lines(
     quiet: bool,
 ) -> None:
     first, second = lines
-    role = QPalette.ColorRole
-    strong = role.PlaceholderText if quiet else role.Text
+    strong = _muted() if quiet else opt.palette.color(QPalette.ColorRole.Text)
     if not second:
-        _paint_text(painter, opt, inner, first, strong)
+        _paint_text(painter, opt, inner, (first, strong))
         return
     half = inner.height() // 2
-    _paint_text(painter, opt, QRect(inner.x(), inner.y(), inner.width(), half), first, strong)
-    lower = QRect(inner.x(), inner.y() + half, inner.width(), half)
-    _paint_text(painter, opt, lower, second, role.PlaceholderText)
+    upper = QRect(inner.x(), inner.y(), inner.width(), half)
+    _paint_text(painter, opt, upper, (first, strong))
+    _paint_text(painter, opt, upper.translated(0, half), (second, _muted()))
 
 
 def _paint_text(
-    painter: QPainter,
-    opt: QStyleOptionViewItem,
-    area: QRect,
-    text: str,
-    role: QPalette.ColorRole,
+    painter: QPainter, opt: QStyleOptionViewItem, area: QRect, words: tuple[str, QColor]
 ) -> None:
+    text, colour = words
     shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, area.width())
-    painter.setPen(QColor(opt.palette.color(role)))
+    painter.setPen(colour)
     flags = (opt.displayAlignment & Qt.AlignmentFlag.AlignHorizontal_Mask) | (
         Qt.AlignmentFlag.AlignVCenter
     )
     painter.drawText(area, int(flags), shown)
+
+
+def _muted() -> QColor:
+    """The application's: style rules give widgets another one, too faint to read."""
+    return QGuiApplication.palette().color(QPalette.ColorRole.PlaceholderText)
 
 
 def _x(area: QRectF, scale: Scale, value: float) -> float:

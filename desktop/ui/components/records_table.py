@@ -5,17 +5,20 @@ from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
 from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from desktop.ui.components.cells import CellDelegate, RangeHeader
 from desktop.ui.components.scale import Scale, Span
 from desktop.ui.components.table import Column, Table, TextsModel
+from desktop.ui.design import wide
 
 R = TypeVar("R")
 Key = float | str | None
 SPAN_ROLE: Final = Qt.ItemDataRole.UserRole + 1
 QUIET_ROLE: Final = Qt.ItemDataRole.UserRole + 2
+_STRETCHED: Final = 24
+"""Figures that the column which takes the spare width has at least."""
 _Index = QModelIndex | QPersistentModelIndex
 
 
@@ -40,19 +43,36 @@ class RecordsModel(TextsModel, Generic[R]):
     def __init__(
         self,
         fields: Sequence[Field[R]],
+        *,
         quiet: Callable[[R], bool] = lambda _: False,
+        pinned: Callable[[R], bool] = lambda _: False,
         parent: QObject | None = None,
     ) -> None:
+        """Make it.
+
+        Args:
+            fields: the columns.
+            quiet: whether a record is shown in a quieter colour; its words must say why.
+            pinned: whether a record stands above the others, however they are sorted.
+            parent: owns it.
+        """
         super().__init__([field.column for field in fields], parent)
         self.fields = tuple(fields)
         self._quiet = quiet
+        self._pinned = pinned
         self._given: tuple[R, ...] = ()
         self._shown: tuple[R, ...] = ()
         self._by: tuple[int, Qt.SortOrder] | None = None
 
-    def show_records(self, records: Sequence[R]) -> None:
-        """Show these instead, in the order that is chosen."""
+    def show_records(self, records: Sequence[R], fields: Sequence[Field[R]] | None = None) -> None:
+        """Show these instead, in the order that is chosen.
+
+        Args:
+            records: the rows.
+            fields: as many as before, where texts depend on more than the record.
+        """
         self.beginResetModel()
+        self.fields = self.fields if fields is None else tuple(fields)
         self._given = tuple(records)
         self._shown = self._sorted()
         self.endResetModel()
@@ -95,13 +115,17 @@ class RecordsModel(TextsModel, Generic[R]):
         return super().data(index, role)
 
     def _sorted(self) -> tuple[R, ...]:
+        above = tuple(record for record in self._given if self._pinned(record))
+        below = tuple(record for record in self._given if not self._pinned(record))
         if self._by is None:
-            return self._given
+            return above + below
         column, order = self._by
-        keyed = [(self.fields[column].key(record), record) for record in self._given]
-        known = [(key, record) for key, record in keyed if key is not None]
+        key = self.fields[column].key
+        keyed = [(key(record), record) for record in below]
+        known = [(found, record) for found, record in keyed if found is not None]
         known.sort(key=lambda pair: pair[0], reverse=order is Qt.SortOrder.DescendingOrder)
-        return tuple(r for _, r in known) + tuple(r for key, r in keyed if key is None)
+        unknown = tuple(record for found, record in keyed if found is None)
+        return above + tuple(record for _, record in known) + unknown
 
 
 class RecordsTable(Table, Generic[R]):
@@ -143,6 +167,20 @@ class RecordsTable(Table, Generic[R]):
             self.clearSelection()
         else:
             self.selectRow(at)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Leave out columns for which there is no room; each row can be opened to see all."""
+        super().resizeEvent(event)
+        self._drop_columns()
+
+    def _drop_columns(self) -> None:
+        columns = [field.column for field in self.records.fields]
+        free = self.viewport().width() - sum(c.width or wide(_STRETCHED) for c in columns)
+        for at in sorted(range(len(columns)), key=lambda i: -columns[i].drop):
+            column = columns[at]
+            hide = free < 0 and column.drop > 0
+            self.setColumnHidden(at, hide)
+            free += (column.width or wide(_STRETCHED)) if hide else 0
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
         """Open with Return, else as tables do."""

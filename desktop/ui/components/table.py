@@ -19,13 +19,15 @@ class Column:
     """One column: its title, whether it holds numbers, whether it takes the spare width.
 
     `width` is fixed, in device-independent pixels, and its texts wrap; without it the column is as
-    wide as its texts.
+    wide as its texts. `drop` is for tables of records: the column with the greatest goes first
+    where there is no room, 0 stays.
     """
 
     title: str
     numeric: bool = False
     stretch: bool = False
     width: int | None = None
+    drop: int = 0
 
 
 class TextsModel(QAbstractTableModel):

@@ -1,0 +1,231 @@
+"""One model on one device: every quantization on it, bytes by layer group, the arithmetic."""
+
+from collections.abc import Iterator
+
+from PySide6.QtCore import QCoreApplication, Qt, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+
+from desktop.estimate import printed
+from desktop.estimate.device_page import DevicePage, QuantRow
+from desktop.estimate.page_words import Said
+from desktop.estimate.sheet import Sheet
+from desktop.estimate.written_line import Line
+from desktop.ui import estimate_words as ew
+from desktop.ui.components import (
+    Banner,
+    Heading,
+    Kind,
+    Muted,
+    QuietButton,
+    Reading,
+    RecordsModel,
+    RecordsTable,
+    RowsModel,
+    Table,
+    Tabs,
+    column,
+    row,
+    scale_over,
+)
+from desktop.ui.design import Space
+from desktop.ui.estimate_fields import (
+    bandwidth,
+    layer_columns,
+    layer_texts,
+    quant_fields,
+    span_of,
+)
+from desktop.ui.format import DASH
+from desktop.ui.reasons_pane import ReasonsPane, reason_lines
+
+QUANTS, LAYERS, ARITHMETIC = 0, 1, 2
+LOADING, FILLED = 0, 1
+
+
+class DeviceEstimatePage(QWidget):
+    """Bytes and arithmetic are of one quantization; another one is asked for by `quant_asked`."""
+
+    back_asked = Signal()
+    quant_asked = Signal(str)
+    """A quantization's id."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("page")
+        self._sheet: Sheet | None = None
+        self._part = QUANTS
+        self.back = QuietButton(self.tr("Back"))
+        self.back.setToolTip(self.tr("Alt+Left"))
+        self.title = Heading()
+        self.title.wrap()
+        self.facts = Muted()
+        self.holds = Muted()
+        self.error = Banner()
+        self.model = RecordsModel(quant_fields(), quiet=lambda r: r.reason is not None, parent=self)
+        self.table = RecordsTable(self.model, ew.words("device.quants"))
+        self.pane = ReasonsPane(
+            self.tr("About the selected quantization"),
+            self.tr("Select a quantization to see why its range is as wide as it is."),
+        )
+        self.count = QuietButton(self.tr("Its arithmetic"))
+        self.layers = RowsModel(layer_columns(), self)
+        self.layers_table = Table(self.layers, self.tr("Bytes by layer group"))
+        # a group's words take three lines in a narrow window
+        line = self.layers_table.fontMetrics().height()
+        self.layers_table.verticalHeader().setDefaultSectionSize(3 * line + Space.M)
+        self.layers_title = Muted()
+        self.written = Reading(self.tr("The arithmetic"), figures=True)
+        self.written_title = Muted()
+        self.tabs = Tabs(self.tr("Parts of the page"))
+        self._stack = QStackedWidget()
+        self._connect()
+        self._lay_out()
+
+    def begin(self) -> None:
+        """A device's page was asked for: nothing to show yet."""
+        self._part = QUANTS
+        self.title.setText("")
+        self.facts.setText("")
+        self.holds.setText("")
+        self.error.hide()
+        self._stack.setCurrentIndex(LOADING)
+
+    def show_page(self, sheet: Sheet, page: DevicePage) -> None:
+        """Show it, on the part that was asked for."""
+        self._sheet = sheet
+        names = {"model": sheet.model.name, "device": page.configuration.name}
+        self.title.setText(ew.said(Said("device.title", names)))
+        self.facts.setText(" \N{MIDDLE DOT} ".join(device_facts(sheet, page)))
+        position = {"position": f"{sheet.use.depth:,}"}
+        self.holds.setText(f"{ew.words('ranked.label')} {ew.said(Said('head.position', position))}")
+        self._show_quants(sheet, page)
+        self._show_shown(page)
+        self._stack.setCurrentIndex(FILLED)
+        self.tabs.show_part(self._part)
+
+    def show_failure(self, words: str, advice: str) -> None:
+        """There is no page; say why."""
+        self.error.say(Kind.ERROR, words, advice)
+
+    def _show_quants(self, sheet: Sheet, page: DevicePage) -> None:
+        spans = [span for found in page.quants if (span := span_of(found)) is not None]
+        self.table.use_scale(scale_over(spans))
+        fields = quant_fields(sheet.profile.memory_unit_bytes, self.holds.text())
+        self.model.show_records(page.quants, fields)
+        shown = page.shown.id if page.shown else None
+        self.table.select(lambda found: found.quant.id == shown)
+        self._pick()
+
+    def _show_shown(self, page: DevicePage) -> None:
+        """Bytes and arithmetic of the quantization that is shown."""
+        quant = {"quant": page.shown.label if page.shown else DASH}
+        self.layers_title.setText(ew.said(Said("device.layers", quant)))
+        self.layers.replace([layer_texts(found) for found in page.layers])
+        self.written_title.setText(ew.said(Said("device.arithmetic", quant)))
+        nothing = (self.tr("Nothing to count: no quantization runs here."),)
+        self.written.show_lines([written(line) for line in page.arithmetic] or nothing)
+
+    def _pick(self) -> None:
+        found, sheet = self.table.current, self._sheet
+        self.count.setEnabled(found is not None and found.option is not None)
+        if found is None or sheet is None:
+            self.pane.show_nothing()
+        else:
+            self.pane.show_lines(found.quant.label, quant_lines(found))
+
+    def _ask(self) -> None:
+        found = self.table.current
+        if found is not None and found.option is not None:
+            self._part = ARITHMETIC
+            self.quant_asked.emit(found.quant.id)
+
+    def _connect(self) -> None:
+        self.back.clicked.connect(self.back_asked)
+        shortcut = QShortcut(QKeySequence("Alt+Left"), self)
+        shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        shortcut.activated.connect(self.back_asked)
+        self.table.picked.connect(self._pick)
+        self.table.opened.connect(lambda _: self._ask())
+        self.count.clicked.connect(self._ask)
+        self.tabs.changed.connect(self._turned)
+
+    def _turned(self, part: int) -> None:
+        self._part = part
+
+    def _lay_out(self) -> None:
+        self.pane.buttons.addWidget(self.count)
+        self.pane.buttons.addStretch(1)
+        self.tabs.add(self.tr("Quantizations"), _filled(self.table, self.pane))
+        self.tabs.add(self.tr("Bytes by layer"), _filled(self.layers_table, self.layers_title))
+        self.tabs.add(self.tr("Arithmetic"), _filled(self.written, self.written_title))
+        waiting = QWidget()
+        words = column(Muted(self.tr("Working it out …")))
+        words.setAlignment(Qt.AlignmentFlag.AlignTop)
+        waiting.setLayout(words)
+        self._stack.addWidget(waiting)
+        self._stack.addWidget(self.tabs)
+        head = row(self.back, self.title)
+        head.setStretch(1, 1)
+        head.setAlignment(self.back, Qt.AlignmentFlag.AlignTop)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(Space.XL, Space.XL, Space.XL, Space.XL)
+        layout.setSpacing(Space.M)
+        layout.addLayout(head)
+        layout.addLayout(column(self.facts, self.holds, gap=Space.XS))
+        layout.addWidget(self.error)
+        layout.addWidget(self._stack, 1)
+
+
+def device_facts(sheet: Sheet, page: DevicePage) -> Iterator[str]:
+    """What is known of the device, and what it would run."""
+    device, unit = page.configuration, sheet.profile.memory_unit_bytes
+    yield device.id
+    words = _tr("{usable} of {memory} usable")
+    usable, memory = (
+        printed.memory(size, unit) for size in (device.usable_bytes, device.memory_bytes)
+    )
+    yield words.format(usable=usable, memory=memory)
+    yield bandwidth(device.bandwidth_bytes_s)
+    yield printed.price(device.price_usd) if device.price_usd else _tr("price not known")
+    best, runner_up = page.choice.best, page.choice.runner_up
+    if best is None:
+        yield ew.short(page.choice.reason) if page.choice.reason else _tr("nothing runs here")
+        return
+    yield _tr("recommended {quant}").format(quant=best.quant.label)
+    if runner_up is not None:
+        yield _tr("next {quant}").format(quant=runner_up.quant.label)
+
+
+def quant_lines(found: QuantRow) -> Iterator[str]:
+    """Why a quantization's range is as it is, or why there is none."""
+    if found.reason is not None:
+        yield ew.explained(found.reason)
+    estimate = found.estimate
+    if estimate is None or estimate.decode is None:
+        return
+    words = _tr("Estimate: {span} tok/s, ceiling {ceiling} tok/s.")
+    ceiling = printed.rate(estimate.decode.ceiling_tok_s)
+    yield words.format(span=printed.span(estimate.decode), ceiling=ceiling)
+    if estimate.tier is not None:
+        yield ew.tier_words(estimate.tier)
+    yield from reason_lines(estimate.reasons)
+
+
+def written(line: Line) -> str:
+    """A line of the arithmetic: what is counted, then how and what it comes to."""
+    return f"{ew.joined(line.what)}\n    {line.expression} = {line.result} {line.unit}"
+
+
+def _filled(main: QWidget, other: QWidget) -> QWidget:
+    """What stretches, with a title above it or a pane below it."""
+    holder = QWidget()
+    above = isinstance(other, Muted)
+    parts = column(*((other, main) if above else (main, other)), gap=Space.S)
+    parts.setStretch(1 if above else 0, 1)
+    holder.setLayout(parts)
+    return holder
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("DeviceEstimate", text)
