@@ -93,10 +93,17 @@ def _layer_bytes(model: Model, group: LayerGroup, use: Use, widest: int) -> int:
     """For one sequence. `widest`: without flash attention all value rows are as the widest."""
     state = state_bytes(model, group.recurrent) if group.recurrent else 0
     if not _keeps(group):
-        return state
+        return state + _empty_layer_bytes(model, use, widest)
     kept = window_cells(use, group.window or 0) if _slides(group) else cells(use)
     values = value_width(group) if use.flash_attention else widest
     return state + kept * _token_bytes(model, group, use, values)
+
+
+def _empty_layer_bytes(model: Model, use: Use, widest: int) -> int:
+    """What a layer without keys takes: value rows where the engine makes all rows as the widest."""
+    if model.architecture != "deci" or use.flash_attention:
+        return 0
+    return cells(use) * size_bytes(use.cache_value_type, widest)
 
 
 def _layer_read_bytes(model: Model, group: LayerGroup, use: Use) -> int:

@@ -4,7 +4,7 @@ from typing import Final, TypeAlias
 
 from desktop.estimate.graph import Graph
 from desktop.estimate.graph_indexer import indexed_mask
-from desktop.estimate.graph_traits import GATED_QUERIES, HEAD_NORMS, UNROTATED, WIDE_NORMS
+from desktop.estimate.graph_traits import FUSED, GATED_QUERIES, HEAD_NORMS, UNROTATED, WIDE_NORMS
 from desktop.estimate.scratch import Node
 from desktop.records.model import Attention, LayerGroup, WeightUse
 from desktop.rules.ggml_types import size_bytes
@@ -25,6 +25,8 @@ def attention(graph: Graph, group: LayerGroup, source: Node) -> Node:
         both = graph.product(2 * heads * size, source, _ATTENTION)
         gate = graph.op(heads * size, graph.view(both))
         query = _turned_key(graph, heads * size, _rotated(graph, heads * size, both))
+    elif graph.model.architecture in FUSED:
+        return _fused(graph, group, source)
     else:
         query = _head_vectors(graph, heads * size, source)
     if group.shares_cache:
@@ -38,14 +40,28 @@ def attention(graph: Graph, group: LayerGroup, source: Node) -> Node:
     return graph.product(graph.model.hidden, out, _ATTENTION)
 
 
+def _fused(graph: Graph, group: LayerGroup, source: Node) -> Node:
+    """Attention whose queries, keys and values are parts of one product."""
+    keys = (group.kv_heads or 0) * (group.key_size or 0)
+    queries, values = (
+        (group.heads or 0) * (group.key_size or 0),
+        (group.kv_heads or 0) * (group.value_size or 0),
+    )
+    all_three = graph.product(queries + keys + values, source, _ATTENTION)
+    parts = [graph.view(all_three) for _ in range(3)]
+    query = _turned_key(graph, queries, _rotated(graph, queries, parts[0]))
+    key = _turned_key(graph, keys, _rotated(graph, keys, parts[1]))
+    value = _turned_value(graph, values, parts[2])
+    out = _scores(graph, group, query, _seen(graph, group, query, (key, value)))
+    return graph.product(graph.model.hidden, out, _ATTENTION)
+
+
 def _new_pair(graph: Graph, group: LayerGroup, query: Node, source: Node) -> _Pair:
     """Compute a layer's new keys and values; what the heads then see."""
     kv_heads = group.kv_heads or 0
     width = kv_heads * (group.value_size or 0)
     key = _head_vectors(graph, kv_heads * (group.key_size or 0), source)
-    value = graph.product(width, source, _ATTENTION)
-    if graph.value_turn is not None:
-        value = graph.op(width, graph.view(value), graph.value_turn)
+    value = _turned_value(graph, width, graph.product(width, source, _ATTENTION))
     return _seen(graph, group, query, (key, value))
 
 
@@ -102,6 +118,12 @@ def _turned_key(graph: Graph, width: int, vectors: Node) -> Node:
     if graph.key_turn is None:
         return vectors
     return graph.op(width, graph.view(vectors), graph.key_turn)
+
+
+def _turned_value(graph: Graph, width: int, vectors: Node) -> Node:
+    if graph.value_turn is None:
+        return vectors
+    return graph.op(width, graph.view(vectors), graph.value_turn)
 
 
 def _scores(graph: Graph, group: LayerGroup, query: Node, pair: _Pair) -> Node:

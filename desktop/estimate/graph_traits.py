@@ -78,3 +78,10 @@ SHARED_GATE: Final = frozenset({"qwen2moe", "qwen35moe", "qwen3next"})
 """The shared expert has a gate of its own."""
 MANY_POSITIONS: Final = frozenset({"qwen2vl", "qwen35", "qwen35moe", "qwen3vl", "qwen3vlmoe"})
 """Four positions a token (pictures); the others have one."""
+FUSED: Final = frozenset(
+    {
+        "bailingmoe2", "bloom", "chatglm", "dbrx", "falcon", "gpt2", "gptneox", "jais", "mpt",
+        "openelm", "phi3", "plamo2", "qwen", "starcoder",
+    }
+)  # fmt: skip
+"""Queries, keys and values are one product, and what is kept is a part of it."""
