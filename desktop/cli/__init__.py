@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from desktop import __version__
+from desktop.cli.estimate_command import show_estimate
 from desktop.cli.options import Seconds, speed_tests
 from desktop.cli.output import say, say_error, say_json, say_output_failed, tolerate_poor_output
 from desktop.cli.plain import to_plain
@@ -257,6 +258,9 @@ def window(*, measure: bool, allow_key_file: bool, others: tuple[str, ...]) -> N
     options = [*(name for name, wanted in asked.items() if wanted), *others]
     command = [sys.executable, "-m", "desktop", "window", *options]
     sys.exit(subprocess.run(command, check=False).returncode)
+
+
+gram.add_command(show_estimate)
 
 
 def main(arguments: list[str]) -> int:

@@ -3,9 +3,14 @@
 from desktop.errors import GramError, Reason
 from desktop.estimate import reasons
 from desktop.estimate.ranking import Choice, Option
-from desktop.estimate.sheet import Sheet
-from desktop.estimate.speed import DeviceWork, decode_speed, weights_ceiling
-from desktop.estimate.work import device_work
+from desktop.estimate.sheet import PROMPT, Sheet, Works
+from desktop.estimate.speed import (
+    DeviceWork,
+    decode_speed,
+    first_token,
+    prompt_speed,
+    weights_ceiling,
+)
 from desktop.records.estimate import Configuration, Estimate
 
 
@@ -20,15 +25,19 @@ def estimate_of(sheet: Sheet, configuration: Configuration, choice: Choice) -> E
 def option_estimate(sheet: Sheet, configuration: Configuration, option: Option) -> Estimate:
     """Of one option, whether or not it fits; a rate only where it does."""
     if not option.fits:
-        needed, unit = option.need.total_bytes, sheet.profile.memory_unit_bytes
+        needed, unit = option.need_bytes, sheet.profile.memory_unit_bytes
         told = reasons.does_not_fit(option.quant, needed, configuration, unit)
         return _none(sheet, configuration, option, told)
     if configuration.bandwidth_bytes_s is None:
         return _none(sheet, configuration, option, reasons.no_bandwidth(configuration))
     try:
-        decode = decode_speed([work_of(sheet, configuration, option)])
+        return _estimate(sheet, configuration, option)
     except GramError as e:
         return _none(sheet, configuration, option, e.reason)
+
+
+def _estimate(sheet: Sheet, configuration: Configuration, option: Option) -> Estimate:
+    works, tokens = _works(sheet, configuration, option), sheet.use.depth or PROMPT
     return Estimate(
         model=sheet.model.id,
         quant=option.quant.id,
@@ -36,7 +45,9 @@ def option_estimate(sheet: Sheet, configuration: Configuration, option: Option) 
         target=option.target.id,
         use=sheet.use,
         need=option.need,
-        decode=decode,
+        decode=decode_speed([works.token]),
+        prompt=prompt_speed([works.prompt], PROMPT),
+        first_token_s=first_token([works.whole], [works.token], tokens),
         tier=sheet.profile.tier,
         reasons=reasons.of_range(option.quant, option.weights, option.target, option.efficiency),
     )
@@ -53,13 +64,11 @@ def ceiling_of_weights(sheet: Sheet, configuration: Configuration, option: Optio
 
 def work_of(sheet: Sheet, configuration: Configuration, option: Option) -> DeviceWork:
     """What the device has to do for each token: all of the model is on it."""
-    return device_work(
-        sheet.model,
-        option.weights,
-        sheet.cache_read_bytes,
-        configuration,
-        option.efficiency,
-    )
+    return _works(sheet, configuration, option).token
+
+
+def _works(sheet: Sheet, configuration: Configuration, option: Option) -> Works:
+    return sheet.works(option.quant, option.weights, configuration, option.efficiency)
 
 
 def _none(

@@ -3,10 +3,12 @@
 from dataclasses import replace
 from typing import Final
 
-from desktop.estimate.cache import cache_read_bytes
+from desktop.estimate.cache import cache_read_bytes, layer_cache_bytes
 from desktop.estimate.layers import layers_of
+from desktop.estimate.memory import needs
+from desktop.estimate.placement import ON_HOST, ON_ONE_CARD
 from desktop.estimate.profile import Side
-from desktop.estimate.sizes import bits_weights
+from desktop.estimate.sizes import bits_weights, weights_of
 from desktop.records.estimate import Configuration, MemoryNeed, Use
 from desktop.records.model import Model, Quant, Weights
 
@@ -51,6 +53,52 @@ class PageCounting:
     def runs(self, quant: Quant, configuration: Configuration) -> bool:  # noqa: ARG002
         """Always: that page does not ask in which types a device computes."""
         return True
+
+
+class GramCounting:
+    """As llama.cpp allocates and reads."""
+
+    def model(self, model: Model) -> Model:
+        """As it is."""
+        return model
+
+    def weights(self, model: Model, quant: Quant) -> Weights:
+        """By the model's tensors where they are known, else by bits per weight."""
+        return weights_of(model, quant)
+
+    def need(self, model: Model, weights: Weights, use: Use, side: Side) -> MemoryNeed:
+        """On the card; or on card and host together, where both have one memory.
+
+        Raises:
+            GramError: as `memory.needs`.
+        """
+        if side is Side.HOST:
+            return needs(model, weights, use, ON_HOST).host
+        needed = needs(model, weights, use, ON_ONE_CARD)
+        card = needed.cards[0]
+        return _together(card, needed.host) if side is Side.SHARED else card
+
+    def layer_cache(self, model: Model, use: Use) -> tuple[int, ...]:
+        """Padded, as it is set aside.
+
+        Raises:
+            GramError: the model's cache cannot be counted.
+        """
+        return layer_cache_bytes(model, use)
+
+    def runs(self, quant: Quant, configuration: Configuration) -> bool:
+        """Bf16 needs a device that computes in it; other types are unpacked."""
+        return configuration.bf16 or quant.family != "bf16"
+
+
+def _together(one: MemoryNeed, other: MemoryNeed) -> MemoryNeed:
+    return MemoryNeed(
+        one.weights_bytes + other.weights_bytes,
+        one.cache_bytes + other.cache_bytes,
+        one.compute_bytes + other.compute_bytes,
+        one.output_bytes + other.output_bytes,
+        one.extra_bytes + other.extra_bytes,
+    )
 
 
 def _in_millions(count: int) -> int:

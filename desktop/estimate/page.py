@@ -64,10 +64,9 @@ def page_of(
     Raises:
         GramError: as `sheet_of`.
     """
-    trained = model.context_trained
-    at = min(POSITION, trained or POSITION) if position is None else position
+    at = position_of(model, position)
     sheet = sheet_of(model, profile, at, quants)
-    full = sheet_of(model, profile, trained or at, quants)
+    full = sheet_of(model, profile, model.context_trained or at, quants)
     rows, without = rows_of(sheet, full, profile.configurations)
     given = tuple(reason for row in rows for reason in row.estimate.reasons)
     return ModelPage(
@@ -82,3 +81,10 @@ def page_of(
         meanings=reasons.meanings(given),
         related=related_to(model, models),
     )
+
+
+def position_of(model: Model, position: int | None) -> int:
+    """What is asked for; else 1,024 tokens, or as many as the model is trained for."""
+    if position is not None:
+        return position
+    return min(POSITION, model.context_trained or POSITION)

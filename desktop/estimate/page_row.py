@@ -69,5 +69,5 @@ def _row(sheet: Sheet, full: Sheet, configuration: Configuration) -> PageRow | N
 
 
 def _order(row: PageRow) -> tuple[float, int, float, str]:
-    need = row.best.need.total_bytes
+    need = row.best.need_bytes
     return (-row.speed.high_tok_s, need, *price_and_id(row.configuration))

@@ -74,6 +74,7 @@ WORDS: Final[Mapping[str, str]] = MappingProxyType(
         "of {context} tokens, whose cache is far larger.",
         "ranked.note.order": "The fastest by the high end stands first; ties go by memory needed, "
         "then price, then id.",
+        "ranked.note.open": "Every device has a page of its own: gram estimate MODEL --device ID.",
         "ranked.none": "No device of the table runs it.",
         # reasons
         "reasons.heading": "What the reasons mean",
@@ -95,16 +96,11 @@ WORDS: Final[Mapping[str, str]] = MappingProxyType(
         "start.no_cheapest": "No device with a price clears {rate} tokens a second over its whole "
         "range.",
         # devices without a result
-        "none.heading": "Devices without a result",
-        "none.label": "Not estimated",
+        "none.heading": "Not estimated: devices without a result",
         "none.note.reason": "A reason stands where a number would.",
         "none.note.slow": "It does not mean that the device is slow.",
         "none.note.quant": "A quantization that is named is the preferred one; the others were "
         "tried too.",
-        "none.block": "No result",
-        "none.inputs": "Known: {usable} of usable memory, {bandwidth} of peak bandwidth from a "
-        "source.",
-        "none.inputs.no_bandwidth": "Known: {usable} of usable memory.",
         # a device's own page
         "device.title": "{model} on {device}",
         "device.quants": "Each quantization on it",
@@ -127,9 +123,9 @@ WORDS: Final[Mapping[str, str]] = MappingProxyType(
         "written.group": "Cache that a token reads",
         "written.cache": "All cache that a token reads",
         "written.need": "Memory needed",
-        "written.time.weights": "Reading the weights",
-        "written.time.cache": "Reading the cache",
+        "written.time.read": "Reading weights and cache",
         "written.time.unpack": "Unpacking the weights",
+        "written.time.attention": "Attention over the cache",
         "written.time.fixed": "Fixed times of layers and of the token",
         "written.low": "Low end",
         "written.high": "High end",

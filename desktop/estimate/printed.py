@@ -38,7 +38,7 @@ def bandwidth(bytes_s: float) -> str:
 
 def parameters(count: int) -> str:
     """`1.2 B`, `135 M`."""
-    if count >= 10**9:
+    if round(count / 10**6) >= 1000:  # noqa: PLR2004 - a thousand millions
         return f"{count / 10**9:,.1f} B"
     return f"{count / 10**6:,.0f} M"
 

@@ -7,6 +7,7 @@ Devices are ranked by the high end of the range; ties are broken by memory, then
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from desktop.errors import GramError, Reason
 from desktop.estimate import reasons
@@ -25,9 +26,17 @@ class Option:
     weights: Weights
     target: Target
     efficiency: Efficiency
-    need: MemoryNeed
-    """With the back end's overhead."""
+    bare: MemoryNeed
+    """Without the back end's overhead."""
+    need_bytes: int
+    """With it."""
     fits: bool
+
+    @property
+    def need(self) -> MemoryNeed:
+        """By purpose; the back end's overhead counts as scratch."""
+        scratch = self.bare.compute_bytes + self.target.overhead_bytes
+        return replace(self.bare, compute_bytes=scratch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +53,12 @@ class Choice:
 def choose(sheet: Sheet, configuration: Configuration) -> Choice:
     """The best quantization that fits, and the next."""
     try:
-        found = options(sheet, configuration)
+        fitting = tuple(islice((o for o in _options(sheet, configuration) if o.fits), 2))
+        if not fitting:
+            return Choice(None, reason=_why_none(sheet, configuration))
     except GramError as e:
         return Choice(None, reason=e.reason)
-    fitting = [option for option in found if option.fits]
-    if fitting:
-        return Choice(fitting[0], fitting[1] if len(fitting) > 1 else None)
-    return Choice(None, reason=_why_none(sheet, configuration, found))
+    return Choice(fitting[0], fitting[1] if len(fitting) > 1 else None)
 
 
 def options(sheet: Sheet, configuration: Configuration) -> tuple[Option, ...]:
@@ -76,10 +84,10 @@ def _options(sheet: Sheet, configuration: Configuration) -> Iterator[Option]:
         if found is None or not profile.counting.runs(quant, configuration):
             continue
         target, efficiency = found
-        bare = sheet.need(quant, weights, side)
-        need = replace(bare, compute_bytes=bare.compute_bytes + target.overhead_bytes)
-        fits = need.total_bytes <= configuration.usable_bytes
-        yield Option(quant, weights, target, efficiency, need, fits)
+        bare, bare_bytes = sheet.need(quant, weights, side)
+        need_bytes = bare_bytes + target.overhead_bytes
+        fits = need_bytes <= configuration.usable_bytes
+        yield Option(quant, weights, target, efficiency, bare, need_bytes, fits)
 
 
 def _first_with(targets: Iterable[Target], quant: Quant) -> tuple[Target, Efficiency] | None:
@@ -90,10 +98,10 @@ def _first_with(targets: Iterable[Target], quant: Quant) -> tuple[Target, Effici
     return None
 
 
-def _why_none(sheet: Sheet, configuration: Configuration, found: tuple[Option, ...]) -> Reason:
-    if not found:
+def _why_none(sheet: Sheet, configuration: Configuration) -> Reason:
+    least = min(_options(sheet, configuration), key=lambda option: option.need_bytes, default=None)
+    if least is None:
         return reasons.no_target(sheet.weights[0][0], configuration)
-    least = min(found, key=lambda option: option.need.total_bytes)
     return reasons.too_large(
-        least.quant, least.need.total_bytes, configuration, sheet.profile.memory_unit_bytes
+        least.quant, least.need_bytes, configuration, sheet.profile.memory_unit_bytes
     )

@@ -24,6 +24,17 @@ LABELS: Final[Mapping[str, str]] = MappingProxyType(
 )
 """In the order in which a row names them; the window translates them."""
 
+SHORT: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "estimate_no_target": "no back end for {quant}",
+        "estimate_too_large": "{quant} needs {need}",
+        "estimate_does_not_fit": "needs {need}",
+        "estimate_no_bandwidth": "bandwidth not known",
+        "estimate_no_arithmetic": "does not compute in {quant}",
+    }
+)
+"""In a table, why there is no range."""
+
 _SIZES: Final = {
     SizeBasis.BITS: "estimate_size_bits",
     SizeBasis.TENSORS: "estimate_size_tensors",
@@ -73,6 +84,12 @@ def no_arithmetic(quant: Quant, configuration: Configuration) -> Reason:
 def no_bandwidth(configuration: Configuration) -> Reason:
     """No source tells how fast its memory is."""
     return Reason("estimate_no_bandwidth", {"device": configuration.name})
+
+
+def short(reason: Reason) -> str:
+    """A few words for a table, in English; the whole sentence where there are none."""
+    template = SHORT.get(reason.code)
+    return reason.text() if template is None else template.format_map(dict(reason.params))
 
 
 def meanings(given: tuple[Reason, ...]) -> tuple[Reason, ...]:

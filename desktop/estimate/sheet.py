@@ -1,16 +1,31 @@
 """One model at one depth under one profile: what does not depend on the device, counted once."""
 
-from dataclasses import dataclass, field
-from typing import Final
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, NamedTuple
 
 from desktop.errors import GramError
 from desktop.estimate.cache import cache_read_bytes
 from desktop.estimate.profile import Profile, Side
-from desktop.records.estimate import MemoryNeed, Use
+from desktop.estimate.speed import DeviceWork
+from desktop.estimate.work import device_work, prompt_work
+from desktop.records.estimate import Configuration, Efficiency, MemoryNeed, Use
 from desktop.records.model import Model, Quant, Weights
 
 MAX_POSITION: Final = 1 << 24
 """The most tokens before the one that is generated; the longest context today is 10 million."""
+PROMPT: Final = 512
+"""Tokens of the prompt whose speed is told."""
+
+
+class Works(NamedTuple):
+    """What one device has to do."""
+
+    token: DeviceWork
+    """For a generated token."""
+    prompt: DeviceWork
+    """For a prompt of 512 tokens."""
+    whole: DeviceWork
+    """For a prompt as long as the depth; of 512 tokens where the depth is 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,18 +40,43 @@ class Sheet:
     """Of keys, values and state, for one token at `use.depth`."""
     weights: tuple[tuple[Quant, Weights], ...]
     """The best quality first."""
-    _needs: dict[tuple[str, Side], MemoryNeed] = field(default_factory=dict, repr=False)
+    _needs: dict[tuple[str, Side], tuple[MemoryNeed, int]] = field(default_factory=dict, repr=False)
+    _works: dict[str, Works] = field(default_factory=dict, repr=False)
 
-    def need(self, quant: Quant, weights: Weights, side: Side) -> MemoryNeed:
-        """Without a back end's overhead; counted once for each sort of device.
+    def need(self, quant: Quant, weights: Weights, side: Side) -> tuple[MemoryNeed, int]:
+        """Without a back end's overhead, and its sum; counted once for each sort of device.
 
         Raises:
             GramError: the model's cache cannot be counted.
         """
         key = (quant.id, side)
         if key not in self._needs:
-            self._needs[key] = self.profile.counting.need(self.model, weights, self.use, side)
+            need = self.profile.counting.need(self.model, weights, self.use, side)
+            self._needs[key] = need, need.total_bytes
         return self._needs[key]
+
+    def works(
+        self, quant: Quant, weights: Weights, configuration: Configuration, efficiency: Efficiency
+    ) -> Works:
+        """What a device that holds all of the model has to do; what no device changes, once."""
+        if quant.id not in self._works:
+            self._works[quant.id] = self._first_works(weights, configuration, efficiency)
+        device: dict[str, Any] = {
+            "bandwidth_bytes_s": configuration.bandwidth_bytes_s,
+            "shader_flops": configuration.shader_flops,
+            "efficiency": efficiency,
+        }
+        return Works(*(replace(work, **device) for work in self._works[quant.id]))
+
+    def _first_works(
+        self, weights: Weights, configuration: Configuration, efficiency: Efficiency
+    ) -> Works:
+        cache, tokens = self.cache_read_bytes, self.use.depth or PROMPT
+        token = device_work(self.model, weights, cache, configuration, efficiency)
+        usual = Use(context=PROMPT, depth=PROMPT)
+        whole = Use(context=tokens, depth=tokens)
+        prompts = (prompt_work(token, self.model, weights, use) for use in (usual, whole))
+        return Works(token, *prompts)
 
 
 def sheet_of(

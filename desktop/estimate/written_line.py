@@ -14,8 +14,10 @@ TIMES: Final = " \N{MULTIPLICATION SIGN} "
 OVER: Final = " \N{DIVISION SIGN} "
 MINUS: Final = " \N{MINUS SIGN} "
 PLUS: Final = " + "
-_DIGITS: Final = 9
-"""Significant, so that a rate made from printed times has its printed decimal."""
+_DIGITS: Final = 12
+"""Significant, of what goes into a line."""
+_TIME_DIGITS: Final = 8
+"""Significant, of a time that comes out: fewer than went in, and enough for a rate's decimal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,9 @@ class Line:
     @property
     def result(self) -> str:
         """The value as it is printed, and as later lines use it."""
-        return printed.rate(self.value) if self.unit == TOK_S else number(self.value)
+        if self.unit == TOK_S:
+            return printed.rate(self.value)
+        return number(self.value, _TIME_DIGITS if self.unit == MICROSECONDS else _DIGITS)
 
     def text(self) -> str:
         """In English, on one line."""
@@ -55,9 +59,9 @@ def times(*factors: float | str) -> str:
     return TIMES.join(f if isinstance(f, str) else number(f) for f in factors)
 
 
-def number(value: float) -> str:
-    """Whole where it is whole; otherwise nine significant digits, never in powers of ten."""
+def number(value: float, digits: int = _DIGITS) -> str:
+    """Whole where it is whole; otherwise so many significant digits, never in powers of ten."""
     if float(value).is_integer():
         return f"{value:,.0f}"
     exponent = int(f"{value:e}".split("e")[1])
-    return f"{value:,.{max(0, _DIGITS - 1 - exponent)}f}".rstrip("0").rstrip(".")
+    return f"{value:,.{max(0, digits - 1 - exponent)}f}".rstrip("0").rstrip(".")

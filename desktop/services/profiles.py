@@ -4,9 +4,13 @@ from functools import cache
 
 from desktop import resources
 from desktop.estimate import catalogue, page_tables
+from desktop.estimate.counting import GramCounting
 from desktop.estimate.page_tables import page_profile
-from desktop.estimate.profile import Profile
+from desktop.estimate.printed import GIB
+from desktop.estimate.profile import Profile, ProfileId
+from desktop.records.estimate import Tier
 from desktop.records.model import Model
+from desktop.services import estimate_tables
 
 
 @cache
@@ -17,6 +21,34 @@ def models() -> tuple[Model, ...]:
         GramError: `resource_damaged`.
     """
     return catalogue.read_models(resources.text(catalogue.MODELS))
+
+
+def profile(name: ProfileId) -> Profile:
+    """The tables of one profile.
+
+    Raises:
+        GramError: `resource_damaged`.
+    """
+    return compatibility_profile() if name is ProfileId.PAGE else own_profile()
+
+
+@cache
+def own_profile() -> Profile:
+    """The profile `gram`.
+
+    Raises:
+        GramError: `resource_damaged`.
+    """
+    return Profile(
+        id=ProfileId.GRAM,
+        quants=estimate_tables.quants(),
+        configurations=estimate_tables.configurations(),
+        targets=estimate_tables.known_targets(),
+        tier=Tier.C,
+        counting=GramCounting(),
+        ceiling_with_cache=True,
+        memory_unit_bytes=GIB,
+    )
 
 
 @cache

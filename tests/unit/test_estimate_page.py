@@ -4,6 +4,7 @@ What is expected is in tests/data/page003_*.csv: the figures and names as that p
 """
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -125,3 +126,69 @@ def test_the_context_stands_beside_every_range(page):
     assert page.sheet.use.depth == 1024
     assert page.full_context == 131_072
     assert {row.estimate.use.depth for row in page.rows} == {1024}
+
+
+def page_with(*changes, targets=()):
+    """The page over copies of one device, each with an id and other changes."""
+    profile = profiles.compatibility_profile()
+    device = find("geforce-rtx-4070-12gb", profile.configurations)
+    devices = tuple(replace(device, **change) for change in changes)
+    changed = replace(profile, configurations=devices, targets=(*profile.targets, *targets))
+    return page_of(find("llama-3.2-1b-instruct", profiles.models()), changed)
+
+
+def ids(page):
+    return [row.configuration.id for row in page.rows]
+
+
+def test_ties_go_by_memory_then_price_then_id():
+    heavy = replace(profiles.compatibility_profile().targets[0], device_class="heavy")
+    heavy = replace(heavy, overhead_bytes=heavy.overhead_bytes + 1)
+    page = page_with(
+        {"id": "a-needs-more", "device_class": "heavy", "price_usd": 1.0},
+        {"id": "b-no-price", "price_usd": None},
+        {"id": "c-dear", "price_usd": 900.0},
+        {"id": "e-cheap", "price_usd": 500.0},
+        {"id": "d-cheap", "price_usd": 500.0},
+        {"id": "z-fast", "bandwidth_bytes_s": 1e12},
+        targets=(heavy,),
+    )
+    order = ["z-fast", "d-cheap", "e-cheap", "c-dear", "b-no-price", "a-needs-more"]
+    assert ids(page) == order
+
+
+def test_the_low_end_decides_and_only_priced_devices_take_part():
+    per_tok_s = 504e9 / 116.67
+    page = page_with(
+        {"id": "free", "price_usd": None, "bandwidth_bytes_s": 1e12},
+        {"id": "slow", "price_usd": 100.0, "bandwidth_bytes_s": 19 * per_tok_s},
+        {"id": "fast", "price_usd": 200.0, "bandwidth_bytes_s": 41 * per_tok_s},
+    )
+    slow = next(row for row in page.rows if row.configuration.id == "slow")
+    assert slow.speed.low_tok_s < 20 < slow.speed.high_tok_s
+    found = [cheapest.row.configuration.id for cheapest in page.start.cheapest]
+    assert found == ["slow", "fast", "fast"]
+
+
+def test_nothing_is_the_cheapest_where_nothing_is_fast_enough():
+    page = page_with({"id": "slow", "price_usd": 100.0, "bandwidth_bytes_s": 1e10})
+    assert [cheapest.row for cheapest in page.start.cheapest] == [None, None, None]
+
+
+def test_what_does_not_fit_has_the_smallest_that_was_tried_as_reason():
+    page = page_with({"id": "tiny", "usable_bytes": 10**9})
+    assert not page.rows
+    assert page.start.smallest is None
+    assert page.without[0].reason.code == "estimate_too_large"
+    assert page.without[0].reason.params["need"] == "4 GB"
+
+
+def test_an_unknown_bandwidth_is_a_reason_and_no_rate():
+    page = page_with({"id": "dark", "bandwidth_bytes_s": None})
+    assert [row.reason.code for row in page.without] == ["estimate_no_bandwidth"]
+
+
+@pytest.mark.parametrize("bandwidth", [0.0, -1.0, float("nan"), float("inf")])
+def test_an_absurd_bandwidth_is_a_reason_and_no_rate(bandwidth):
+    page = page_with({"id": "odd", "bandwidth_bytes_s": bandwidth})
+    assert [row.reason.code for row in page.without] == ["bad_number"]

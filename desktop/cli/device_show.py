@@ -1,0 +1,63 @@
+"""`gram estimate MODEL --device ID` for people: a device's own page."""
+
+from desktop.cli import estimate_tables
+from desktop.cli.estimate_show import position_words
+from desktop.cli.fitting import print_fitting
+from desktop.cli.prose import heading, paragraph
+from desktop.cli.tables import print_facts
+from desktop.estimate import printed, reasons
+from desktop.estimate.device_page import DevicePage, QuantRow
+from desktop.estimate.page_words import WORDS, Said
+from desktop.estimate.sheet import Sheet
+
+
+def device_page(sheet: Sheet, page: DevicePage) -> None:
+    """One model on one device."""
+    names = {"model": sheet.model.name, "device": page.configuration.name}
+    heading(Said("device.title", names).text())
+    paragraph(f"{WORDS['ranked.label']} {position_words(sheet.use.depth)}")
+    print_facts(*_device(sheet, page))
+    heading(WORDS["device.quants"])
+    print_fitting(estimate_tables.quants(page.quants, sheet))
+    _shown(page)
+
+
+def _device(sheet: Sheet, page: DevicePage) -> tuple[tuple[str, str], ...]:
+    device, unit = page.configuration, sheet.profile.memory_unit_bytes
+    bandwidth = device.bandwidth_bytes_s
+    best, runner_up = page.choice.best, page.choice.runner_up
+    return (
+        ("Id", device.id),
+        ("Memory", printed.memory(device.memory_bytes, unit)),
+        ("Usable memory", printed.memory(device.usable_bytes, unit)),
+        ("Peak bandwidth", printed.bandwidth(bandwidth) if bandwidth else "not known"),
+        ("Price", printed.price(device.price_usd) if device.price_usd else "not known"),
+        ("Recommended", best.quant.label if best else "none"),
+        ("Next", runner_up.quant.label if runner_up else "none"),
+        *((("Because", page.choice.reason.text()),) if page.choice.reason else ()),
+    )
+
+
+def _shown(page: DevicePage) -> None:
+    if page.shown is None:
+        return
+    quant = {"quant": page.shown.label}
+    heading(Said("device.layers", quant).text())
+    print_fitting(estimate_tables.layers(page.layers))
+    if not page.arithmetic:
+        return
+    heading(Said("device.arithmetic", quant).text())
+    for line in page.arithmetic:
+        paragraph(line.text())
+    row = next(row for row in page.quants if row.quant.id == page.shown.id)
+    _why(row)
+
+
+def _why(row: QuantRow) -> None:
+    """The tier and what its reasons mean."""
+    estimate = row.estimate
+    if estimate is None or estimate.tier is None:
+        return
+    heading(f"Tier {estimate.tier}")
+    for reason in estimate.reasons:
+        paragraph(f"{reasons.LABELS[reason.code]}: {reason.text()}")

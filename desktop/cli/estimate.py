@@ -1,0 +1,120 @@
+"""`gram estimate`: finds the model, the device and the quantization, and shows the page."""
+
+from typing import Final, TypedDict, TypeVar, Unpack
+
+from desktop.cli import EXIT_USAGE, device_show, estimate_json, estimate_show
+from desktop.cli.output import say_error, say_json
+from desktop.errors import GramError
+from desktop.estimate.catalogue import Keyed, find, suggestions
+from desktop.estimate.device_page import device_page_of
+from desktop.estimate.page import page_of, position_of
+from desktop.estimate.profile import Profile, ProfileId
+from desktop.estimate.sheet import sheet_of
+from desktop.records.model import Model, Quant
+from desktop.services import profiles
+
+_MISUSE: Final = frozenset(
+    {"model_unknown", "model_near", "device_unknown", "device_near", "quant_unknown"}
+)
+_K = TypeVar("_K", bound=Keyed)
+
+
+class Options(TypedDict):
+    """The options of `gram estimate`."""
+
+    device: str | None
+    position: int | None
+    quant: str | None
+    find: str | None
+    profile: str
+    as_json: bool
+
+
+def run(model: str | None, **options: Unpack[Options]) -> int:
+    """Show the list, a model's page or a device's; returns the exit status.
+
+    Raises:
+        GramError: `estimate_beyond_context`, `resource_damaged`, and what counting may raise.
+    """
+    try:
+        if model is None or options["find"] is not None:
+            _list(model, options["find"], as_json=options["as_json"])
+        else:
+            _show(model, options)
+    except GramError as e:
+        if e.code not in _MISUSE:
+            raise
+        say_error(e.reason, as_json=options["as_json"])
+        return EXIT_USAGE
+    return 0
+
+
+def _list(model: str | None, word: str | None, *, as_json: bool) -> None:
+    words = " ".join(filter(None, (model, word))).casefold().split()
+    found = tuple(m for m in profiles.models() if all(w in _names(m) for w in words))
+    if words and not found:
+        raise GramError("model_unknown", name=" ".join(words))
+    if as_json:
+        say_json(estimate_json.models(found))
+    else:
+        estimate_show.models(found)
+
+
+def _names(model: Model) -> str:
+    return " ".join((model.id, model.name, *model.aliases)).casefold()
+
+
+def _show(name: str, options: Options) -> None:
+    model = _found("model", name, profiles.models())
+    profile = profiles.profile(ProfileId(options["profile"]))
+    quant = _quant(options["quant"], profile)
+    if options["device"] is not None:
+        _show_device(model, profile, quant, options)
+        return
+    quants = None if quant is None else (quant,)
+    page = page_of(model, profile, profiles.models(), options["position"], quants)
+    if options["as_json"]:
+        say_json(estimate_json.model_page(page))
+    else:
+        estimate_show.model_page(page)
+
+
+def _show_device(model: Model, profile: Profile, quant: Quant | None, options: Options) -> None:
+    device = _found("device", options["device"] or "", profile.configurations)
+    sheet = sheet_of(model, profile, position_of(model, options["position"]))
+    page = device_page_of(sheet, device, quant)
+    if options["as_json"]:
+        say_json(estimate_json.device_page(sheet, page))
+    else:
+        device_show.device_page(sheet, page)
+
+
+def _quant(name: str | None, profile: Profile) -> Quant | None:
+    if name is None:
+        return None
+    found = find(name, profile.quants)
+    if found is None:
+        allowed = ", ".join(quant.label for quant in profile.ranked_quants)
+        raise GramError("quant_unknown", name=name, allowed=allowed)
+    return found
+
+
+def _found(what: str, name: str, entries: tuple[_K, ...]) -> _K:
+    """The entry of that name.
+
+    Raises:
+        GramError: `model_near`, `device_near` with names that are spelt alike or hold the word,
+            else `model_unknown`, `device_unknown`.
+    """
+    found = find(name, entries)
+    if found is not None:
+        return found
+    word = name.casefold()
+    holding = [e.id for e in entries if len(word) > 1 and word in e.id.casefold()]
+    near = list(dict.fromkeys((*suggestions(name, entries), *holding)))[:_MOST_NEAR]
+    if near:
+        raise GramError(f"{what}_near", name=name, near=", ".join(near))
+    raise GramError(f"{what}_unknown", name=name)
+
+
+_MOST_NEAR: Final = 8

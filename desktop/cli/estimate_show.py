@@ -1,0 +1,160 @@
+"""`gram estimate` for people: the list of models, and a model's page."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from desktop.cli import estimate_tables
+from desktop.cli.fitting import print_fitting
+from desktop.cli.output import say
+from desktop.cli.prose import heading, paragraph
+from desktop.cli.tables import print_facts
+from desktop.errors import Reason
+from desktop.estimate import printed, reasons
+from desktop.estimate.callouts import Cheapest
+from desktop.estimate.facts import active_parameters, facts_of
+from desktop.estimate.page import ModelPage
+from desktop.estimate.page_words import WORDS, Said
+from desktop.records.estimate import Tier
+from desktop.records.model import Model
+
+MOST_SPELLED_OUT: Final = 6
+"""Devices without a result, of which each has its sentence below the table."""
+
+
+def models(found: Sequence[Model]) -> None:
+    """`gram estimate` without a model."""
+    print_fitting(estimate_tables.models(found))
+    say("")
+    paragraph(f"{len(found)} models. The page of one: gram estimate MODEL")
+
+
+def model_page(page: ModelPage) -> None:
+    """One model on all devices."""
+    _head(page)
+    _facts(page)
+    _sizes(page)
+    _ranked(page)
+    _reasons(page)
+    _without(page)
+    _sources(page)
+    _start(page)
+
+
+def words(*codes: str) -> str:
+    """Sentences without parameters, on one line."""
+    return " ".join(WORDS[code] for code in codes)
+
+
+def position_words(depth: int) -> str:
+    """What every rate holds for."""
+    return Said("head.position", {"position": f"{depth:,}"}).text()
+
+
+def _head(page: ModelPage) -> None:
+    model = page.model
+    heading(Said("head.title", {"model": model.name}).text())
+    released = model.released or WORDS["facts.unknown"]
+    line = {"architecture": model.architecture, "released": released}
+    paragraph(Said("head.line", line).text())
+    total = {"total": printed.parameters(model.parameters)}
+    active = {"active": printed.parameters(active_parameters(model))}
+    paragraph(f"{Said('head.capacity', total).text()} {Said('head.traffic', active).text()}")
+    paragraph(position_words(page.sheet.use.depth))
+
+
+def _facts(page: ModelPage) -> None:
+    heading(words("facts.heading"))
+    print_facts(*((WORDS[fact.name], fact.text()) for fact in facts_of(page.model)))
+    paragraph(words("facts.note"))
+
+
+def _sizes(page: ModelPage) -> None:
+    heading(words("sizes.heading"))
+    print_fitting(estimate_tables.sizes(page.sizes, page.profile.memory_unit_bytes))
+    paragraph(words("sizes.note.basis", "sizes.note.quality"))
+
+
+def _ranked(page: ModelPage) -> None:
+    heading(words("ranked.heading"))
+    if not page.rows:
+        paragraph(words("ranked.none"))
+        return
+    paragraph(f"{words('ranked.label')} {position_words(page.sheet.use.depth)}")
+    print_fitting(estimate_tables.devices(page, page.meanings))
+    context = Said("ranked.note.context", {"context": f"{page.full_context:,}"}).text()
+    paragraph(f"{words('ranked.note.band', 'ranked.note.choice')} {context}")
+    paragraph(words("ranked.note.order", "ranked.note.open"))
+
+
+def _reasons(page: ModelPage) -> None:
+    if not page.meanings:
+        return
+    heading(words("reasons.heading"))
+    for number, reason in enumerate(page.meanings, 1):
+        paragraph(f"{number} {reasons.LABELS[reason.code]}: {reason.text()}")
+    paragraph(f"{words('reasons.note')} {WORDS[tier_code(page)]}")
+
+
+def tier_code(page: ModelPage) -> str:
+    """What the page's tier stands for."""
+    tier = page.profile.tier
+    return f"tier.{tier.lower()}" if tier is not Tier.B else f"tier.b.{page.profile.id}"
+
+
+def _without(page: ModelPage) -> None:
+    if not page.without:
+        return
+    heading(words("none.heading"))
+    paragraph(words("none.note.reason", "none.note.slow", "none.note.quant"))
+    print_fitting(estimate_tables.without(page.without, page.profile.memory_unit_bytes))
+    for reason in _spelled_out([row.reason for row in page.without]):
+        paragraph(f"{reason.text()} {reason.advice()}")
+
+
+def _spelled_out(given: Sequence[Reason]) -> list[Reason]:
+    """All of a few; of many the first of each code, as an example."""
+    if len(given) <= MOST_SPELLED_OUT:
+        return list(given)
+    return list({reason.code: reason for reason in reversed(given)}.values())
+
+
+def _sources(page: ModelPage) -> None:
+    heading(words("sources.heading"))
+    print_facts(
+        (WORDS["sources.record"], page.model.id),
+        *(("", source) for source in page.model.sources),
+    )
+    paragraph(words("sources.note"))
+    if page.related:
+        heading(words("related.heading"))
+        paragraph(words("related.note"))
+        print_fitting(estimate_tables.models(page.related))
+
+
+def _start(page: ModelPage) -> None:
+    """Last, so that it is what a person sees first above the prompt."""
+    heading(words("start.heading"))
+    smallest, unit = page.start.smallest, page.profile.memory_unit_bytes
+    if smallest is None:
+        paragraph(Said("start.no_smallest", {"model": page.model.name}).text())
+        return
+    told = {
+        "model": page.model.name,
+        "device": smallest.configuration.name,
+        "usable": printed.memory(smallest.configuration.usable_bytes, unit),
+        "quant": smallest.best.quant.label,
+        "quality": smallest.best.quant.quality,
+    }
+    paragraph(Said("start.smallest", told).text())
+    for found in page.start.cheapest:
+        paragraph(_cheapest(found))
+    paragraph(words("start.note"))
+
+
+def _cheapest(found: Cheapest) -> str:
+    rate = {"rate": found.rate_tok_s}
+    if found.row is None:
+        return Said("start.no_cheapest", rate).text()
+    device = found.row.configuration
+    price = printed.price(device.price_usd or 0)
+    return Said("start.cheapest", {**rate, "device": device.name, "price": price}).text()

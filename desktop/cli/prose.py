@@ -1,0 +1,25 @@
+"""Headings and sentences of long pages: wrapped at words in a terminal, whole lines in a pipe."""
+
+from rich.text import Text
+
+from desktop.cli.output import say
+from desktop.cli.tables import console
+
+
+def heading(text: str) -> None:
+    """A line of its own, with a blank line before it."""
+    say("")
+    _write(text, style="bold")
+
+
+def paragraph(text: str) -> None:
+    """One or more sentences."""
+    _write(text)
+
+
+def _write(text: str, style: str = "") -> None:
+    terminal = console()
+    if terminal.is_terminal:
+        terminal.print(Text(text, style=style))
+    else:
+        say(text)
