@@ -366,8 +366,30 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
         ),
         # estimates: why a range is as wide as it is
         "estimate_matched": Sentence(
-            "What {target} reaches on devices of this class is known, and the model's attention is "
-            "of a sort that it was known for."
+            "What {target} reaches on devices of this class is known, for attention of the usual "
+            "sort."
+        ),
+        "estimate_class_unmeasured": Sentence(
+            "No device of this class was measured under {target}: its range follows from other "
+            "classes and is wider."
+        ),
+        "estimate_assumed": Sentence(
+            "What {target} reaches on devices of this class is assumed, not measured.",
+            "Measure it: on such a machine, `gram parts` and `gram fits`.",
+        ),
+        "estimate_experts": Sentence(
+            "What layers of experts cost besides is known from few models, which widens the range."
+        ),
+        "estimate_state": Sentence(
+            "What recurrent layers cost is known from few models, which widens the range."
+        ),
+        "estimate_latent": Sentence(
+            "What a compressed cache costs to unpack is known from few models, which widens the "
+            "range."
+        ),
+        "estimate_tables": Sentence(
+            "How fast types that look up tables ({quant}) are unpacked is assumed, which widens "
+            "the range."
         ),
         "estimate_outside_regime": Sentence(
             "The shares of bandwidth of {target} were not stated for {family} models that read as "
@@ -425,6 +447,43 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
         "device_near": Sentence("The catalogue has no device called {name}.", "It has: {near}."),
         "quant_unknown": Sentence(
             "There is no quantization called {name}.", "There are: {allowed}."
+        ),
+        # estimates for this machine
+        "estimate_runs": Sentence(
+            "Narrowed by {runs} signed runs of {builds} builds on this machine, as it is now.",
+            "More runs narrow it further: `gram bench`.",
+        ),
+        "estimate_parts": Sentence(
+            "By this machine's own parts: how fast it reads each type of weights, and what a layer "
+            "costs it.",
+            "Runs narrow it: `gram bench`.",
+        ),
+        "estimate_parts_old": Sentence(
+            "The parts were measured with the engine's version {found}; it is {now} now.",
+            "Measure them again: `gram parts`.",
+        ),
+        "estimate_no_parts": Sentence(
+            "By the catalogue's interval for such devices: this machine's parts are not measured.",
+            "Measure them, in under a minute: `gram fits --probe`.",
+        ),
+        "estimate_types_near": Sentence(
+            "How fast this machine reads {types} is not measured but taken from near types, which "
+            "widens the range."
+        ),
+        "estimate_in_caches": Sentence(
+            "It is so small that the processor's caches may hold much of it, which widens the "
+            "range."
+        ),
+        "estimate_offload": Sentence(
+            "Some of it is computed by the processor, some on the card, one after the other."
+        ),
+        "estimate_rehearsed": Sentence(
+            "By a rehearsal here, {at}: files of its shapes were measured, not the build itself."
+        ),
+        "estimate_runs_left_out": Sentence("Runs that are not counted: {why}."),
+        "estimate_fits_nowhere": Sentence(
+            "It needs {need}; {usable} can be used here.",
+            "Choose a smaller quantization or model, or a shorter context.",
         ),
         # rehearsals
         "rehearsal_unknown": Sentence(

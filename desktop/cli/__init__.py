@@ -9,6 +9,7 @@ import click
 
 from desktop import __version__
 from desktop.cli.estimate_command import show_estimate
+from desktop.cli.fits_command import show_fits
 from desktop.cli.options import Seconds, speed_tests
 from desktop.cli.output import say, say_error, say_json, say_output_failed, tolerate_poor_output
 from desktop.cli.plain import to_plain
@@ -261,6 +262,7 @@ def window(*, measure: bool, allow_key_file: bool, others: tuple[str, ...]) -> N
 
 
 gram.add_command(show_estimate)
+gram.add_command(show_fits)
 
 
 def main(arguments: list[str]) -> int:

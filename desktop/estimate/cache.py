@@ -5,6 +5,7 @@ llama-kv-cache-iswa.cpp, llama-kv-cache-dsa.cpp, llama-memory-recurrent.cpp and 
 the llama.cpp inside llama-cpp-python 0.3.36.
 """
 
+from functools import lru_cache
 from typing import Final
 
 from desktop.errors import GramError
@@ -15,6 +16,7 @@ from desktop.records.model import Attention, LayerGroup, Model, Recurrent
 from desktop.rules.ggml_types import size_bytes
 
 _F32_BYTES: Final = 4
+_KEPT: Final = 1024
 CACHELESS: Final = frozenset(
     {"bert", "nomic-bert", "nomic-bert-moe", "neo-bert", "jina-bert-v2", "jina-bert-v3", "eurobert"}
     | {"modern-bert", "gemma-embedding", "dream", "llada", "llada-moe", "rnd1", "t5encoder"}
@@ -31,6 +33,7 @@ def cache_bytes(model: Model, use: Use) -> int:
     return sum(layer_cache_bytes(model, use))
 
 
+@lru_cache(_KEPT)
 def layer_cache_bytes(model: Model, use: Use) -> tuple[int, ...]:
     """Bytes of the cache of each layer, all sequences together.
 

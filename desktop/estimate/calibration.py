@@ -6,7 +6,7 @@ runs narrow them (tier A, `residuals`).
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -39,6 +39,11 @@ _NINETY: Final = 1.64
 _PROMPT_SHARE: Final = 0.9
 """Of the rate of a large product of F16, that a prompt's products reach."""
 _PROMPT_SD: Final = 0.3
+_ATTENTION_SHARE: Final = 0.4
+"""Of the same rate, that attention's products reach: they are smaller, with a softmax between."""
+_ATTENTION_SD: Final = 0.5
+_MICRO_BATCH: Final = 512
+"""llama.cpp's default: so many tokens of a prompt are computed at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +54,15 @@ class Work:
     """The engine's name of it."""
     bytes_by_type: Mapping[str, float]
     """Weights that are read, by ggml's type."""
-    layers: int
+    layers: float
+    """As `work.layer_units`: what costs more to launch counts for more."""
     architecture: str
     cache_bytes: float = 0.0
     """Keys, values and state that are read."""
+    prompt_bytes_by_type: Mapping[str, float] | None = None
+    """Weights that each token of a prompt is multiplied with; None: as for a generated one."""
+    attention_flop: float = 0.0
+    """Operations of attention for one token of a prompt, on average over it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,15 +107,18 @@ def device_rates(
     return DeviceRates(device, types, *fixed, flops, threads, last_level_cache_bytes)
 
 
-def work_on(
-    device: str, parts: Sequence[WeightPart], architecture: str, layers: int, cache_bytes: float
-) -> Work:
-    """The work of weights that all lie on one device."""
+def bytes_by_type(parts: Iterable[WeightPart]) -> dict[str, float]:
+    """What a token reads, by ggml's type."""
     read: Counter[str] = Counter()
     for part in parts:
         if part.active_bytes:
             read[part.type] += part.active_bytes
-    return Work(device, dict(read), layers, architecture, cache_bytes)
+    return dict(read)
+
+
+def inner_parts(parts: Iterable[WeightPart]) -> Iterator[WeightPart]:
+    """Those that every token of a prompt is multiplied with: not the output matrix."""
+    return (p for p in parts if p.use not in {WeightUse.OUTPUT, WeightUse.EMBEDDING})
 
 
 def token_terms(works: Sequence[Work], rates: Mapping[str, DeviceRates]) -> dict[str, Term] | None:
@@ -138,17 +151,16 @@ def prompt_terms(
         known = rates.get(work.device)
         if known is None or known.flops is None or not set(work.bytes_by_type) <= set(BLOCKS):
             return None
-        for kind, size in work.bytes_by_type.items():
+        inner = work.prompt_bytes_by_type
+        for kind, size in (work.bytes_by_type if inner is None else inner).items():
             seconds = 2 * _elements(kind, size) / (known.flops * _PROMPT_SHARE)
             terms[f"{work.device} prompt {kind}"] = Term(seconds, _PROMPT_SD)
-        layers = Term(work.layers * known.layer_s / tokens, known.layer_sd)
-        terms[f"{work.device} layers"] = layers
+        layers_s = work.layers * known.layer_s / min(tokens, _MICRO_BATCH)
+        terms[f"{work.device} layers"] = Term(layers_s, known.layer_sd)
+        if work.attention_flop:
+            seconds = work.attention_flop / (known.flops * _ATTENTION_SHARE)
+            terms[f"{work.device} attention"] = Term(seconds, _ATTENTION_SD)
     return terms or None
-
-
-def inner_parts(parts: Sequence[WeightPart]) -> tuple[WeightPart, ...]:
-    """Those that every token of a prompt is multiplied with: not the output matrix."""
-    return tuple(p for p in parts if p.use not in {WeightUse.OUTPUT, WeightUse.EMBEDDING})
 
 
 def unmeasured_types(works: Sequence[Work], rates: Mapping[str, DeviceRates]) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from desktop.errors import Reason
 from desktop.records.build import Build
 from desktop.records.cost import Costs
 from desktop.records.energy import MeterFacts, PowerSample
+from desktop.records.fits import Fits
 from desktop.records.machine import Conditions, Device, Machine
 from desktop.records.parts import PartRate, Parts, PartSkip
 from desktop.records.rehearsal import Rehearsal
@@ -187,6 +188,13 @@ class PartsKnown:
     """The tests that gave no figure."""
     devices: tuple[Device, ...] = ()
     """The engine's list of then, for the devices' descriptions and kinds."""
+
+
+@dataclass(frozen=True, slots=True)
+class FitsKnown:
+    """What fits on this machine was worked out."""
+
+    fits: Fits
 
 
 @dataclass(frozen=True, slots=True)

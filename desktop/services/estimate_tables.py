@@ -1,11 +1,25 @@
 """The estimates' tables, read from the data files once."""
 
+import csv
+import io
+from dataclasses import dataclass
 from functools import cache
 
 from desktop import resources
 from desktop.estimate import catalogue, targets
+from desktop.estimate.device_row import configurations_of_row
 from desktop.records.estimate import Configuration, Target
+from desktop.records.machine import Accelerator
 from desktop.records.model import Quant
+from desktop.rules.catalogue import CatalogueDevice, find_device, read_catalogue
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceRow:
+    """One row of the table of devices: the device, and what it is sold as."""
+
+    device: CatalogueDevice
+    configurations: tuple[Configuration, ...]
 
 
 @cache
@@ -36,3 +50,30 @@ def known_targets() -> tuple[Target, ...]:
         GramError: `resource_damaged`.
     """
     return targets.read_targets(resources.text(targets.RESOURCE))
+
+
+def device_row(card: Accelerator) -> DeviceRow | None:
+    """The row of a card by its name, memory and cores; None where no row is its own.
+
+    Raises:
+        GramError: `resource_damaged`.
+    """
+    devices = tuple(row.device for row in _rows())
+    own = None if card.integrated else card.memory_bytes
+    found = find_device(card.name, devices, own, vendor=card.vendor, gpu_cores=card.gpu_cores)
+    if found is None:
+        return None
+    # several rows of one name differ in what `find_device` then leaves out: no bandwidth, no row
+    same = (row for row in _rows() if row.device.name == found.name)
+    wanted = (found.bandwidth_bytes_s, found.gpu_cores)
+    return next(
+        (r for r in same if (r.device.bandwidth_bytes_s, r.device.gpu_cores) == wanted), None
+    )
+
+
+@cache
+def _rows() -> tuple[DeviceRow, ...]:
+    text = resources.text(catalogue.DEVICES)
+    rows = csv.DictReader(io.StringIO(text))
+    sold = (tuple(configurations_of_row(row)) for row in rows)
+    return tuple(map(DeviceRow, read_catalogue(text), sold))

@@ -53,6 +53,15 @@ def result_rows(paths: Paths) -> tuple[ResultRow, ...]:
     return tuple(result_row(kept.statement, kept.run) for kept in found if kept.run is not None)
 
 
+def kept_runs(paths: Paths) -> Iterator[Run]:
+    """Every run kept here, newest first. A statement that does not hold is logged and left out.
+
+    Raises:
+        LedgerError: the ledger cannot be read.
+    """
+    return (kept.run for kept in _kept(paths, RUN_TYPE) if kept.run is not None)
+
+
 def newest_parts(paths: Paths) -> PartsKnown:
     """The newest parts kept here; without rates where there are none.
 
@@ -69,6 +78,16 @@ def newest_parts(paths: Paths) -> PartsKnown:
         skipped=kept.parts.skipped,
         devices=kept.parts.devices,
     )
+
+
+def newest_kept_parts(paths: Paths) -> Parts | None:
+    """The newest parts kept here, whole; None where there are none.
+
+    Raises:
+        LedgerError: the ledger cannot be read.
+    """
+    kept = _last_parts(paths)
+    return kept.parts if kept is not None else None
 
 
 def kept_parts(paths: Paths) -> Checked:

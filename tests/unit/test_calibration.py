@@ -4,12 +4,12 @@ import pytest
 
 from desktop.estimate.calibration import (
     Work,
+    bytes_by_type,
     device_rates,
     inner_parts,
     prompt_terms,
     token_terms,
     unmeasured_types,
-    work_on,
 )
 from desktop.estimate.residuals import span_of
 from desktop.estimate.type_rates import MEASURED, TypeRate, rate_for, type_rates
@@ -140,8 +140,7 @@ def test_work_counts_what_is_read_and_leaves_lookups_out():
         WeightPart(WeightUse.EXPERTS, 1, "Q4_K", 800, 100),
         WeightPart(WeightUse.OUTPUT, None, "Q6_K", 50, 50),
     )
-    work = work_on(CPU, parts, "qwen3moe", 2, 0.0)
-    assert work.bytes_by_type == {"Q4_K": 400, "Q6_K": 50}
+    assert bytes_by_type(parts) == {"Q4_K": 400, "Q6_K": 50}
     assert [p.use for p in inner_parts(parts)] == [WeightUse.FEED_FORWARD, WeightUse.EXPERTS]
 
 

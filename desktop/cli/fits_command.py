@@ -1,0 +1,95 @@
+"""The command `gram fits`: its options and help; the work is in `fits`."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from desktop.cli.options import Seconds
+
+
+@click.command("fits")
+@click.argument("words", nargs=-1)
+@click.option(
+    "--context",
+    type=click.IntRange(1, 1 << 24),
+    default=4096,
+    show_default=True,
+    metavar="N",
+    help="Tokens that memory must have room for.",
+)
+@click.option(
+    "--depth",
+    type=click.IntRange(0, 1 << 24),
+    default=1024,
+    show_default=True,
+    metavar="N",
+    help="Tokens before the one that is generated: the rates hold for it.",
+)
+@click.option(
+    "--at-least",
+    "at_least_tok_s",
+    type=Seconds(0, 1e6),
+    default=10.0,
+    show_default=True,
+    metavar="TOK_S",
+    help="Of each model the quantization of the best quality is shown whose whole range is above "
+    "this; where none is, the fastest.",
+)
+@click.option(
+    "--all",
+    "all_builds",
+    is_flag=True,
+    help="Every quantization, and what does not fit, with the reason.",
+)
+@click.option(
+    "--probe",
+    is_flag=True,
+    help="Measure this machine's parts first (under a minute), as `gram parts` does.",
+)
+@click.option(
+    "--rehearse",
+    metavar="MODEL:QUANT",
+    help="Measure how fast a build would run without downloading it: a file of its shapes with "
+    "random weights is made, run and removed. No result: it is not signed.",
+)
+@click.option("--unsigned", is_flag=True, help="With --probe: do not keep what is measured.")
+@click.option(
+    "--key-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="With --probe: sign with the key in this file, as `gram bench` does.",
+)
+@click.option(
+    "--allow-key-file",
+    is_flag=True,
+    help="With --probe: where there is no keychain, keep the key in a file of the data folder.",
+)
+@click.option("--wait", is_flag=True, help="If another measurement runs, wait for it.")
+@click.option(
+    "--seconds", type=Seconds(1, 600), hidden=True, help="Take no longer for the probe (tests)."
+)
+@click.option("--tokens", type=click.IntRange(1, 128), default=128, hidden=True)
+@click.option("--threads", type=click.IntRange(1, 512), hidden=True)
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object for programs instead of text."
+)
+def show_fits(**options: Any) -> None:
+    """Show what fits on this machine and how fast it would run, before anything is downloaded.
+
+    Each rate is an estimate: a range, with how sure it is. Tier A is narrowed by this machine's own
+    runs, B by its measured parts, C is the catalogue's interval for such devices. WORDS choose
+    models by their names, and a quantization by its label.
+
+    \b
+    gram fits                            one line a model, the fastest first
+    gram fits qwen 7b                    those with both words in their name
+    gram fits llama q4_k_m               this quantization of them
+    gram fits --probe                    measure the machine's parts first
+    gram fits --rehearse llama-3.2-1b-instruct:Q4_K_M
+    """  # noqa: D301 - click reads the backspace as: keep these lines as they are
+    from desktop.cli import fits as door  # noqa: PLC0415
+
+    if options["rehearse"] and (options["probe"] or options["words"]):
+        raise click.UsageError("--rehearse stands alone: it names its build")
+    sys.exit(door.run(**options))

@@ -1,0 +1,60 @@
+"""`gram fits --json`: a stable shape; field names as in the records, so units are in them.
+
+`rows` are best first. A row without a rate has `decode` null and its reasons say why.
+"""
+
+from desktop.cli.plain import Plain, to_plain
+from desktop.errors import Reason
+from desktop.records.fits import FitRow, Fits
+
+
+def fits(found: Fits) -> Plain:
+    """The whole answer."""
+    return {
+        "kind": found.kind,
+        "devices": [device.name for device in found.devices],
+        "threads": found.threads,
+        "context": found.request.context,
+        "depth": depth(found),
+        "on_card_bytes": found.on_card_bytes,
+        "with_offload_bytes": found.with_offload_bytes,
+        "parts_at": found.parts_at,
+        "runs": found.runs,
+        "told": [_reason(reason) for reason in found.told],
+        "rows": [_row(row) for row in found.rows],
+        "hidden": found.hidden,
+    }
+
+
+def depth(found: Fits) -> int:
+    """Tokens before the one that is generated."""
+    return max(0, min(found.request.depth, found.request.context - 1))
+
+
+def _row(row: FitRow) -> Plain:
+    estimate = row.estimate
+    return {
+        "model": row.model.id,
+        "quant": row.quant.id,
+        "fit": row.fit.value,
+        "size_bytes": row.size_bytes,
+        "need": to_plain(estimate.need),
+        "need_bytes": estimate.need.total_bytes if estimate.need else None,
+        "card_bytes": row.card_bytes,
+        "host_bytes": row.host_bytes,
+        "gpu_layers": row.gpu_layers,
+        "experts_on_host": row.experts_on_host,
+        "decode": to_plain(estimate.decode),
+        "middle_tok_s": row.middle_tok_s,
+        "prompt": to_plain(estimate.prompt),
+        "first_token_s": to_plain(estimate.first_token_s),
+        "measured_tok_s": row.measured_tok_s,
+        "tier": estimate.tier.value if estimate.tier else None,
+        "target": estimate.target,
+        "reasons": [_reason(reason) for reason in estimate.reasons],
+    }
+
+
+def _reason(reason: Reason) -> Plain:
+    params = {name: to_plain(value) for name, value in reason.params.items()}
+    return {"code": reason.code, "text": reason.text(), "params": params}

@@ -1,0 +1,322 @@
+"""Estimates for this machine: what fits where, and how fast, by the best that is known here.
+
+Tier A where own runs count, B where the parts were measured, C by the catalogue's interval for the
+device; else a reason. The same law and the same memory rule as everywhere (`speed`, `memory`).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from typing import Final
+
+from desktop.errors import GramError, Reason
+from desktop.estimate.cache import cache_read_bytes
+from desktop.estimate.calibration import (
+    DeviceRates,
+    Work,
+    bytes_by_type,
+    inner_parts,
+    prompt_terms,
+    token_terms,
+    unmeasured_types,
+)
+from desktop.estimate.evidence import Evidence
+from desktop.estimate.fitting import Placed, Room, place
+from desktop.estimate.placed_work import Sides, loads_of, placed_work
+from desktop.estimate.placement import Placement
+from desktop.estimate.residuals import Residuals, Span
+from desktop.estimate.speed import decode_speed, first_token, prompt_speed
+from desktop.estimate.work import attention_flop, extra_layers, layer_units
+from desktop.records.estimate import Estimate, Interval, Speed, Tier, Use
+from desktop.records.fits import Fit, FitRow
+from desktop.records.model import Model, Quant, SizeBasis, Weights, WeightUse
+from desktop.rules.ceiling import CACHE_FACTOR
+from desktop.rules.parts_rates import MANY_CACHES_BYTES
+
+HOST: Final = "CPU"
+"""The engine's name of the processor."""
+PROMPT: Final = 512
+_MODELS_KEPT: Final = 1024
+_SIZES: Final = {
+    SizeBasis.BITS: "estimate_size_bits",
+    SizeBasis.TENSORS: "estimate_size_tensors",
+    SizeBasis.EXACT: "estimate_size_exact",
+}
+
+
+@dataclass(frozen=True)
+class Here:
+    """What is known of this machine. Made once, asked for many builds."""
+
+    name: str
+    """What estimates name as their configuration: the kind of machine."""
+    room: Room
+    cards: tuple[str, ...]
+    """The engine's names of the cards that a run would use, in its order."""
+    bandwidths: Mapping[str, float]
+    """Bytes a second of each device's memory, the most that parts, runs or the catalogue tell."""
+    rates: Mapping[str, DeviceRates] = field(default_factory=dict)
+    """By the parts; empty where they were not measured."""
+    evidence: Evidence = field(default_factory=Evidence)
+    sides: Mapping[str, Sides] = field(default_factory=dict)
+    """The catalogue's view of the same devices, by quantizations' family; a family is missing where
+    it does not know one of the devices."""
+    why_no_sides: Reason | None = None
+    targets: Mapping[str, str] = field(default_factory=dict)
+    """Of each quantization's family the target's id, by the catalogue."""
+    beside: tuple[Reason, ...] = ()
+    """Said of every estimate by the parts: that they were measured with an older engine."""
+
+    @cached_property
+    def decode(self) -> Residuals:
+        """What the runs say of generation."""
+        return Residuals(self.evidence.decode)
+
+    @cached_property
+    def prompt(self) -> Residuals:
+        """What the runs say of prompts."""
+        return Residuals(self.evidence.prompt)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One build."""
+
+    model: Model
+    quant: Quant
+    weights: Weights
+    build: str = ""
+    """The file's sha256 where it is here: its own runs say most of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """A build with its place and its work."""
+
+    asked: Asked
+    placed: Placed
+    works: tuple[Work, ...] = ()
+
+
+def rows_here(here: Here, wanted: Sequence[Asked], use: Use) -> tuple[FitRow, ...]:
+    """Estimate builds that are asked for together, in their order.
+
+    Raises:
+        GramError: `bad_number`, `cache_type` for a use that nobody can mean.
+    """
+    found: list[FitRow | _Case] = []
+    for asked in wanted:
+        try:
+            placed = place(here.room, asked.model, asked.weights, use)
+            works = () if placed.fit is Fit.NOWHERE else works_of(here, asked, use, placed)
+            found.append(_Case(asked, placed, works))
+        except GramError as e:
+            if e.code in {"bad_number", "cache_type"}:
+                raise
+            found.append(_without(here, asked, use, e.reason))
+    cases = [one for one in found if isinstance(one, _Case)]
+    rows = iter(_estimated(here, cases, use))
+    return tuple(next(rows) if isinstance(one, _Case) else one for one in found)
+
+
+def works_of(here: Here, asked: Asked, use: Use, placed: Placed) -> tuple[Work, ...]:
+    """What a token asks of each device.
+
+    Raises:
+        GramError: the model's cache or layers cannot be counted.
+    """
+    return device_works(here.cards, asked, use, placed.placement)
+
+
+def device_works(
+    cards: Sequence[str], asked: Asked, use: Use, placement: Placement
+) -> tuple[Work, ...]:
+    """What a token asks of each device of a placement; the devices by the engine's names.
+
+    Raises:
+        GramError: the model's cache or layers cannot be counted.
+    """
+    if placement == Placement(placement.shares[:1]):
+        return (_whole_work(cards[0] if placement.shares else HOST, asked, use),)
+    loads = loads_of(asked.model, asked.weights, use, placement)
+    architecture = asked.model.architecture
+    return tuple(
+        Work(
+            device=HOST if where is None else cards[where],
+            bytes_by_type=bytes_by_type(load.parts),
+            layers=load.layers + sum(load.extra.values()),
+            architecture=architecture,
+            cache_bytes=load.cache_bytes,
+            prompt_bytes_by_type=bytes_by_type(inner_parts(load.parts)),
+            attention_flop=load.attention_flop,
+        )
+        for where, load in loads.items()
+    )
+
+
+def _whole_work(device: str, asked: Asked, use: Use) -> Work:
+    """All of it on one device: what is the same in every quantization is counted once."""
+    parts = tuple(p for p in asked.weights.parts if p.use is not WeightUse.EMBEDDING)
+    cache_bytes, layers, attention = _of_model(asked.model, use)
+    return Work(
+        device=device,
+        bytes_by_type=bytes_by_type(parts),
+        layers=layers,
+        architecture=asked.model.architecture,
+        cache_bytes=cache_bytes,
+        prompt_bytes_by_type=bytes_by_type(inner_parts(parts)),
+        attention_flop=attention,
+    )
+
+
+@lru_cache(_MODELS_KEPT)
+def _of_model(model: Model, use: Use) -> tuple[float, float, float]:
+    """Cache bytes read, layers, and operations of attention for a token of a prompt."""
+    layers = layer_units(model.groups) + sum(count for _, count in extra_layers(model.groups))
+    return cache_read_bytes(model, use), layers, attention_flop(model, use.depth / 2)
+
+
+def _estimated(here: Here, cases: Sequence[_Case], use: Use) -> list[FitRow]:
+    terms = [token_terms(case.works, here.rates) if case.works else None for case in cases]
+    known = [i for i, one in enumerate(terms) if one is not None]
+    asked = [(cases[i].asked.build, terms[i] or {}) for i in known]
+    spans = dict(zip(known, here.decode.spans(asked), strict=True))
+    prompts = _prompts(here, cases, known)
+    rows = []
+    for i, case in enumerate(cases):
+        if i in spans:
+            rows.append(_measured_here(here, case, use, spans[i], prompts.get(i)))
+        else:
+            rows.append(_by_catalogue(here, case, use))
+    return rows
+
+
+def _prompts(here: Here, cases: Sequence[_Case], known: Sequence[int]) -> dict[int, Span]:
+    """Seconds for a token of a prompt; only of builds that lie on one device."""
+    terms = {i: prompt_terms(cases[i].works, here.rates, PROMPT) for i in known}
+    told = {i: one for i, one in terms.items() if one is not None and len(cases[i].works) == 1}
+    spans = here.prompt.spans([(cases[i].asked.build, one) for i, one in told.items()])
+    return dict(zip(told, spans, strict=True))
+
+
+def _measured_here(here: Here, case: _Case, use: Use, span: Span, prompt: Span | None) -> FitRow:
+    """Tier A or B."""
+    speed = _speed(here, case, span)
+    tier = Tier.A if here.evidence.decode else Tier.B
+    row = _row(here, case, use)
+    tokens = use.depth or PROMPT
+    estimate = replace(
+        row.estimate,
+        decode=speed,
+        prompt=_prompt_speed(here, case, prompt),
+        first_token_s=_first(prompt, tokens, speed),
+        tier=tier,
+        reasons=(*_reasons(here, case, tier), *here.beside, *row.estimate.reasons),
+    )
+    middle = min(1 / span.middle, speed.high_tok_s)
+    return replace(row, estimate=estimate, middle_tok_s=middle)
+
+
+def _speed(here: Here, case: _Case, span: Span) -> Speed:
+    """The range, never above the ceiling where the caches cannot help."""
+    read = [(w.device, sum(w.bytes_by_type.values()), w.cache_bytes) for w in case.works]
+    ceiling = 1 / sum((w + c) / here.bandwidths[device] for device, w, c in read)
+    helped = any(size < _cached_below(here.rates[device]) for device, size, _ in read)
+    high = 1 / span.low if helped else min(1 / span.low, ceiling)
+    return Speed(min(1 / span.high, high), high, ceiling)
+
+
+def _cached_below(rates: DeviceRates) -> float:
+    """Under so many bytes a token's weights may be read from caches."""
+    size = rates.last_level_cache_bytes
+    return MANY_CACHES_BYTES if size is None else CACHE_FACTOR * size
+
+
+def _prompt_speed(here: Here, case: _Case, prompt: Span | None) -> Speed | None:
+    if prompt is None:
+        return None
+    work = case.works[0]
+    read_s = sum(work.bytes_by_type.values()) / here.bandwidths[work.device]
+    return Speed(1 / prompt.high, 1 / prompt.low, PROMPT / read_s)
+
+
+def _first(prompt: Span | None, tokens: int, decode: Speed) -> Interval | None:
+    if prompt is None:
+        return None
+    return Interval(
+        tokens * prompt.low + 1 / decode.high_tok_s, tokens * prompt.high + 1 / decode.low_tok_s
+    )
+
+
+def _reasons(here: Here, case: _Case, tier: Tier) -> tuple[Reason, ...]:
+    evidence = here.evidence
+    found = [Reason("estimate_parts", {})]
+    if tier is Tier.A:
+        told = {"runs": len(evidence.decode), "builds": evidence.builds}
+        found = [Reason("estimate_runs", told)]
+    near = unmeasured_types(case.works, here.rates)
+    if near:
+        found.append(Reason("estimate_types_near", {"types": ", ".join(near)}))
+    if any("in caches" in name for name in token_terms(case.works, here.rates) or ()):
+        found.append(Reason("estimate_in_caches", {}))
+    if len(case.works) > 1:
+        found.append(Reason("estimate_offload", {}))
+    return tuple(found)
+
+
+def _by_catalogue(here: Here, case: _Case, use: Use) -> FitRow:
+    """Tier C, or the reason why there is none."""
+    row = _row(here, case, use)
+    if case.placed.fit is Fit.NOWHERE:
+        return row
+    sides = here.sides.get(case.asked.quant.family)
+    if sides is None:
+        told = here.why_no_sides or Reason("estimate_no_bandwidth", {"device": here.name})
+        return replace(row, estimate=replace(row.estimate, reasons=(told,)))
+    asked = case.asked
+    try:
+        placed = placed_work(asked.model, asked.weights, use, case.placed.placement, sides)
+        tokens = use.depth or PROMPT
+        estimate = replace(
+            row.estimate,
+            decode=decode_speed(placed.decode),
+            prompt=prompt_speed(placed.prompt),
+            first_token_s=first_token(placed.prompt, placed.decode, tokens),
+            tier=Tier.C,
+            reasons=(Reason("estimate_no_parts", {}), *row.estimate.reasons),
+        )
+    except GramError as e:
+        estimate = replace(row.estimate, reasons=(e.reason,))
+    return replace(row, estimate=estimate)
+
+
+def _row(here: Here, case: _Case, use: Use) -> FitRow:
+    asked, placed = case.asked, case.placed
+    size = Reason(_SIZES[asked.weights.basis], {"quant": asked.quant.label})
+    reasons = (size,) if placed.reason is None else (placed.reason,)
+    estimate = Estimate(
+        model=asked.model.id,
+        quant=asked.quant.id,
+        configuration=here.name,
+        target=here.targets.get(asked.quant.family),
+        use=use,
+        need=placed.need,
+        reasons=reasons,
+    )
+    return FitRow(
+        model=asked.model,
+        quant=asked.quant,
+        fit=placed.fit,
+        estimate=estimate,
+        size_bytes=asked.weights.capacity_bytes,
+        card_bytes=placed.card_bytes,
+        host_bytes=placed.host_bytes,
+        gpu_layers=placed.placement.gpu_layers,
+        experts_on_host=placed.placement.experts_on_host or None,
+    )
+
+
+def _without(here: Here, asked: Asked, use: Use, reason: Reason) -> FitRow:
+    """What cannot be counted has no need and no speed, and fits nowhere that is known."""
+    estimate = Estimate(asked.model.id, asked.quant.id, here.name, None, use, reasons=(reason,))
+    return FitRow(asked.model, asked.quant, Fit.NOWHERE, estimate, asked.weights.capacity_bytes)

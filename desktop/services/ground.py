@@ -1,0 +1,151 @@
+"""What is known of this machine for its estimates: read once, on the slow-calls thread."""
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from desktop.errors import Reason
+from desktop.estimate.calibration import DeviceRates, device_rates
+from desktop.estimate.evidence import Evidence, State, evidence_of, left_out_reason
+from desktop.estimate.here import HOST, Here
+from desktop.machine.cores import usable_cores
+from desktop.paths import Paths
+from desktop.records.machine import Device
+from desktop.records.parts import PartRate, Parts
+from desktop.rules.parts_rates import memory_bandwidth_bytes_s, rates_of
+from desktop.services.facts import MachineFacts, machine_facts
+from desktop.services.results import kept_runs, newest_kept_parts
+from desktop.services.run_builds import RunBuilds
+from desktop.services.this_machine import Devices, devices_of
+from desktop.sources.cpu_caches import last_level_cache_bytes
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What is known of this machine; read once."""
+
+    here: Here
+    kind: str
+    devices: tuple[Device, ...]
+    threads: int
+    on_card_bytes: int | None
+    with_offload_bytes: int | None
+    parts_at: str | None
+    computes_bf16: bool
+    measured: Mapping[tuple[str, str], tuple[str, float]]
+    """Of a model and a quantization of the catalogue: the sha256 of a build of it that was measured
+    here as the machine is now, and its newest rate, tok/s."""
+    told: tuple[Reason, ...]
+
+
+def read_ground(paths: Paths, parts: Parts | None = None) -> Ground:
+    """Detect the machine, ask the engine, read the ledger.
+
+    Args:
+        paths: the profile.
+        parts: just measured and not kept; None: the newest that the ledger holds.
+
+    Raises:
+        GramError: the ledger or the tables cannot be read.
+    """
+    facts = machine_facts(paths)
+    kept = parts or newest_kept_parts(paths)
+    devices = devices_of(facts.machine, facts.engine.devices if facts.engine else ())
+    rates = rates_of(kept.parts) if kept else ()
+    threads = usable_cores()
+    known = _device_rates(devices, rates, threads)
+    state = _state(facts, devices, threads)
+    works = RunBuilds(paths, devices)
+    runs = tuple(kept_runs(paths))
+    evidence = evidence_of(runs, state, known, works.of) if known else Evidence()
+    here = Here(
+        name=facts.kind,
+        room=devices.room,
+        cards=tuple(card.name for card in devices.cards),
+        bandwidths=_bandwidths(devices, rates, known),
+        rates=known,
+        evidence=evidence,
+        sides=devices.sides,
+        why_no_sides=devices.why_no_sides,
+        targets=_targets(devices),
+        beside=_beside(kept, facts),
+    )
+    left = left_out_reason(evidence.left_out)
+    return Ground(
+        here=here,
+        kind=facts.kind,
+        devices=devices.cards or tuple(_processor(facts)),
+        threads=threads,
+        on_card_bytes=facts.answers.on_card_bytes,
+        with_offload_bytes=facts.answers.with_offload_bytes,
+        parts_at=kept.started_at if kept else None,
+        computes_bf16=_computes_bf16(devices),
+        measured=works.measured(runs, state),
+        told=(left,) if left else (),
+    )
+
+
+def _device_rates(
+    devices: Devices, rates: Sequence[PartRate], threads: int
+) -> dict[str, DeviceRates]:
+    found = {
+        HOST: device_rates(rates, HOST, threads, last_level_cache_bytes=last_level_cache_bytes())
+    }
+    for card in devices.cards:
+        target = devices.targets.get(card.name)
+        layer = target.efficiencies[0][1].layer_s if target else None
+        found[card.name] = device_rates(rates, card.name, None, layer=layer)
+    return {name: known for name, known in found.items() if known is not None}
+
+
+def _bandwidths(
+    devices: Devices, rates: Sequence[PartRate], known: Mapping[str, DeviceRates]
+) -> dict[str, float]:
+    """The larger of the catalogue's and the measured: what was reached once can be reached."""
+    found = dict(devices.bandwidths)
+    for name in known:
+        measured = memory_bandwidth_bytes_s(rates, name)
+        fastest = max((1 / rate.byte_s for rate in known[name].types.values()), default=0.0)
+        found[name] = max(found.get(name, 0.0), measured or fastest)
+    return found
+
+
+def _state(facts: MachineFacts, devices: Devices, threads: int) -> State:
+    engine = facts.engine
+    return State(
+        kind=facts.kind,
+        cpu=facts.machine.cpu.name,
+        engine=engine.engine if engine else "",
+        engine_version=engine.version if engine else "",
+        devices=tuple(card.name for card in devices.cards) or (HOST,),
+        threads=threads,
+        supply=facts.conditions.power_supply,
+    )
+
+
+def _targets(devices: Devices) -> dict[str, str]:
+    first = devices.cards[0].name if devices.cards else HOST
+    target = devices.targets.get(first)
+    return dict.fromkeys((f for f, _ in target.efficiencies), target.id) if target else {}
+
+
+def _beside(parts: Parts | None, facts: MachineFacts) -> tuple[Reason, ...]:
+    """Parts of an older engine still say most, but not all."""
+    now = facts.engine.version if facts.engine else None
+    if parts is None or now is None or parts.engine_version == now:
+        return ()
+    return (Reason("estimate_parts_old", {"found": parts.engine_version, "now": now}),)
+
+
+def _processor(facts: MachineFacts) -> Iterable[Device]:
+    return (d for d in (facts.engine.devices if facts.engine else ()) if d.name == HOST)
+
+
+def _computes_bf16(devices: Devices) -> bool:
+    sides = next(iter(devices.sides.values()), None)
+    if sides is None:
+        return False
+    first = sides.cards[0] if sides.cards else sides.host
+    return first is not None and first.configuration.bf16

@@ -1,0 +1,112 @@
+"""Which build a run measured, and what its tokens asked of the devices."""
+
+import logging
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from desktop.builds.header import read_header
+from desktop.errors import GramError
+from desktop.estimate.calibration import Work
+from desktop.estimate.evidence import State, reason_against
+from desktop.estimate.header_model import model_of
+from desktop.estimate.here import Asked, device_works
+from desktop.estimate.placement import ON_HOST, Placement
+from desktop.estimate.sizes import from_header, weights_of
+from desktop.paths import Paths
+from desktop.records.estimate import Use
+from desktop.records.model import Model, Quant
+from desktop.records.run import TG128, Run, SpeedTest
+from desktop.services import estimate_tables
+from desktop.services.profiles import models
+from desktop.services.results import builds_here
+from desktop.services.this_machine import Devices
+
+log = logging.getLogger(__name__)
+_PARAMETERS_ALIKE: Final = 0.002
+"""A run's build is the catalogue's model where their parameters differ by less."""
+
+
+class RunBuilds:
+    """What runs' tokens asked of the devices: by the file's header, or by the catalogue."""
+
+    def __init__(self, paths: Paths, devices: Devices) -> None:
+        self._paths, self._devices = paths, devices
+        self._files: dict[str, Asked] | None = None
+
+    def of(self, run: Run, test: SpeedTest) -> tuple[Work, ...] | None:
+        """None where neither tells the build's tensors."""
+        asked = self.asked(run)
+        if asked is None:
+            return None
+        depth = test.n_gen // 2 if test.n_gen else test.n_prompt
+        use = Use(context=test.n_tokens, depth=depth)
+        cards = self._devices.cards
+        on_cards = bool(cards) and run.engine.gpu_layers != 0
+        placement = Placement(tuple(map(float, self._devices.room.cards))) if on_cards else ON_HOST
+        try:
+            return device_works([card.name for card in cards], asked, use, placement)
+        except GramError as e:
+            log.info("the run of %s does not count: %s", run.build.name, e)
+            return None
+
+    def asked(self, run: Run) -> Asked | None:
+        """The build of a run."""
+        return self._here().get(run.build.sha256) or _of_catalogue(run)
+
+    def measured(
+        self, runs: Iterable[Run], state: State
+    ) -> dict[tuple[str, str], tuple[str, float]]:
+        """The newest rates of the catalogue's builds, of runs that count."""
+        found: dict[tuple[str, str], tuple[str, float]] = {}
+        for run in runs:
+            asked, rate = _of_catalogue(run), run.rate(TG128.name)
+            if asked and rate and not run.build.synthetic and reason_against(run, state) is None:
+                key = (asked.model.id, asked.quant.id)
+                found.setdefault(key, (run.build.sha256, rate.median_tok_s))
+        return found
+
+    def _here(self) -> dict[str, Asked]:
+        if self._files is None:
+            self._files = dict(_files(self._paths))
+        return self._files
+
+
+def _files(paths: Paths) -> Iterator[tuple[str, Asked]]:
+    """The builds that are on the disk, by sha256."""
+    for local in builds_here(paths):
+        try:
+            header = read_header(local.path)
+            model, weights = model_of(header), from_header(header)
+        except GramError as e:
+            log.info("%s tells too little: %s", local.build.name, e)
+            continue
+        quant = _quant(local.build.quantization) or estimate_tables.quants()[0]
+        yield local.build.sha256, Asked(model, quant, weights, local.build.sha256)
+
+
+def _of_catalogue(run: Run) -> Asked | None:
+    """The model of the same architecture and size, where there is one, in the run's quantization."""
+    build, quant = run.build, _quant(run.build.quantization)
+    alike = [
+        m
+        for m in models()
+        if m.architecture == build.architecture
+        and abs(m.parameters - build.parameters) <= _PARAMETERS_ALIKE * m.parameters
+    ]
+    if quant is None or not alike:
+        return None
+    best = max(alike, key=lambda m: _common(m, build.name))
+    weights = weights_of(best, quant, file_bytes=build.size_bytes)
+    return Asked(best, quant, weights, build.sha256)
+
+
+def _common(model: Model, name: str) -> int:
+    """How many of the model's words are in a build's name: equal shapes have several models."""
+    return sum(word in name.casefold() for word in model.id.split("-"))
+
+
+def _quant(label: str | None) -> Quant | None:
+    folded = (label or "").casefold()
+    return next(
+        (q for q in estimate_tables.quants() if (q.file_type or "").casefold() == folded), None
+    )

@@ -1,0 +1,155 @@
+"""This machine's devices as the estimates see them: the catalogue's figures, and its own memory."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from desktop.errors import Reason
+from desktop.estimate.fitting import Room
+from desktop.estimate.here import HOST
+from desktop.estimate.placed_work import Side, Sides
+from desktop.estimate.targets import targets_for
+from desktop.records.estimate import Configuration, Efficiency, Target
+from desktop.records.machine import CARD_KINDS, Accelerator, Device, Machine
+from desktop.rules.memory_answers import used_cards
+from desktop.services import estimate_tables
+from desktop.services.estimate_tables import DeviceRow
+
+_BYTES_A_TRANSFER: Final = 8
+"""Of one memory channel of 64 bits."""
+_SERVER_CHANNELS: Final = 4
+_BACKENDS: Final = {"HIP": "ROCm", "MTL": "Metal"}
+"""ggml's names of back ends that the table of targets has under others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Devices:
+    """The devices that a run would use."""
+
+    cards: tuple[Device, ...]
+    """In the engine's order."""
+    room: Room
+    bandwidths: Mapping[str, float]
+    """Of each device's memory by the catalogue or the modules, bytes a second."""
+    sides: Mapping[str, Sides]
+    """By quantizations' family."""
+    targets: Mapping[str, Target]
+    """Of each device, by the engine's name, the one that would run."""
+    why_no_sides: Reason | None = None
+
+
+def devices_of(machine: Machine, listed: Sequence[Device]) -> Devices:
+    """What the engine lists, with the catalogue's figures and the machine's memory."""
+    pairs = _paired(listed, used_cards(machine))
+    cards = tuple(device for device, _ in pairs)
+    known = {card.name: _card(card, accelerator) for card, accelerator in pairs}
+    host = _host(machine)
+    targets = {name: _target(c, d) for d in cards if (c := known[(name := d.name)]) is not None}
+    targets[HOST] = next(iter(targets_for(host, estimate_tables.known_targets())), None)
+    told = {name: target for name, target in targets.items() if target is not None}
+    sides = _all_sides({**known, HOST: host}, told, cards)
+    missing = next((d.description for d in cards if known[d.name] is None), None)
+    return Devices(
+        cards=cards,
+        room=_room(machine, pairs, told),
+        bandwidths={
+            name: found.bandwidth_bytes_s
+            for name, found in {**known, HOST: host}.items()
+            if found is not None and found.bandwidth_bytes_s is not None
+        },
+        sides=sides,
+        targets=told,
+        why_no_sides=Reason("estimate_no_bandwidth", {"device": missing or host.name}),
+    )
+
+
+def _paired(
+    listed: Sequence[Device], accelerators: Sequence[Accelerator]
+) -> tuple[tuple[Device, Accelerator], ...]:
+    """Each card with the engine's device for it; several back ends may list one card."""
+    left = [device for device in listed if device.kind in CARD_KINDS]
+    pairs = []
+    for card in accelerators:
+        own = [d for d in left if d.pci_address and d.pci_address == card.pci_address] or left[:1]
+        pairs += [(device, card) for device in own[:1]]
+        left = [device for device in left if device not in own]
+    return tuple(pairs)
+
+
+def _all_sides(
+    known: Mapping[str, Configuration | None],
+    targets: Mapping[str, Target],
+    cards: Sequence[Device],
+) -> dict[str, Sides]:
+    """By family, where every device has a figure."""
+    found = {}
+    for family in {f for target in targets.values() for f, _ in target.efficiencies}:
+        sides = [_side(known.get(d.name), targets.get(d.name), family) for d in cards]
+        host = _side(known[HOST], targets.get(HOST), family)
+        told = tuple(side for side in sides if side is not None)
+        if len(told) == len(sides) and (told or host is not None):
+            found[family] = Sides(told, host)
+    return found
+
+
+def _side(configuration: Configuration | None, target: Target | None, family: str) -> Side | None:
+    efficiency: Efficiency | None = dict(target.efficiencies).get(family) if target else None
+    if configuration is None or efficiency is None or configuration.bandwidth_bytes_s is None:
+        return None
+    return Side(configuration, efficiency)
+
+
+def _room(
+    machine: Machine, pairs: Sequence[tuple[Device, Accelerator]], targets: Mapping[str, Target]
+) -> Room:
+    sizes = tuple(a.memory_bytes or d.memory_bytes or 0 for d, a in pairs)
+    overhead = max(
+        (targets[d.name].overhead_bytes for d, _ in pairs if d.name in targets), default=0
+    )
+    shared = bool(pairs) and all(a.integrated for _, a in pairs)
+    return Room(sizes, machine.ram_bytes, shared, overhead)
+
+
+def _card(device: Device, accelerator: Accelerator) -> Configuration | None:
+    """The catalogue's row of a card, with the memory that this one has."""
+    row = estimate_tables.device_row(accelerator) or estimate_tables.device_row(
+        replace(accelerator, name=device.description)
+    )
+    memory = accelerator.memory_bytes or device.memory_bytes
+    return None if row is None or memory is None else _nearest(row, memory)
+
+
+def _nearest(row: DeviceRow, memory_bytes: int) -> Configuration:
+    found = min(row.configurations, key=lambda c: abs(c.memory_bytes - memory_bytes))
+    return replace(found, memory_bytes=memory_bytes, usable_bytes=memory_bytes)
+
+
+def _target(configuration: Configuration, device: Device) -> Target | None:
+    """That of the engine's own back end; else the one that the table prefers."""
+    found = targets_for(configuration, estimate_tables.known_targets())
+    wanted = _BACKENDS.get(device.backend, device.backend)
+    return next((t for t in found if t.backend == wanted), found[0] if found else None)
+
+
+def _host(machine: Machine) -> Configuration:
+    """The processor with the system's memory, by its modules where the system tells of them."""
+    modules = machine.modules
+    bandwidth = None
+    channels = modules.channels if modules else None
+    if modules and modules.speed_mt_s and channels:
+        bandwidth = modules.speed_mt_s * 1e6 * _BYTES_A_TRANSFER * channels
+    server = channels is not None and channels >= _SERVER_CHANNELS
+    small = machine.architecture in {"aarch64", "armv7l"} and not server
+    ram = machine.ram_bytes or 0
+    return Configuration(
+        id="this",
+        name=machine.cpu.name or "this machine's processor",
+        vendor="any",
+        device_class="cpu-server" if server else "cpu-arm" if small else "cpu-desktop",
+        memory_bytes=ram,
+        usable_bytes=ram,
+        bandwidth_bytes_s=bandwidth,
+        fp16_flops=None,
+        bf16=bool({"avx512_bf16", "amx_bf16", "bf16"} & set(machine.cpu.instruction_sets)),
+        shared_memory=True,
+    )
