@@ -84,7 +84,7 @@ class App(QObject):
 
         log_to(self._paths)
         outside = Outside(self._paths, SlowCalls(), "the window", os.environ, self._options.fault)
-        return AppServices(outside, self.bridge.post)
+        return AppServices(outside, self.bridge.post, self.bridge.post)
 
     def _add_tray(self) -> None:
         from desktop.ui.tray import make_tray  # noqa: PLC0415 - after first paint

@@ -4,6 +4,8 @@ import logging
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from desktop.errors import GramError, Reason
 from desktop.paths import Paths
@@ -13,18 +15,27 @@ from desktop.records.events import (
     CostsKnown,
     MachineKnown,
     Notice,
+    PartsFinished,
     ResultsKnown,
+    RunEvent,
+    RunFinished,
 )
+from desktop.records.fits import FitsRequest
 from desktop.records.parts import PartsRequest
 from desktop.records.rehearsal import RehearsalRequest
 from desktop.records.request import Curves, RunRequest
 from desktop.records.run import Run
 from desktop.services.attempt import Outside
 from desktop.services.costs import costs_of
+from desktop.services.estimate_events import FitsFailed, PageEvent, PageFailed
 from desktop.services.facts import MachineFacts, machine_facts
+from desktop.services.newest import Newest
 from desktop.services.results import newest_parts, result_rows
 from desktop.services.runs import RunService
 from desktop.settings import read_settings
+
+if TYPE_CHECKING:
+    from desktop.services.estimate_pages import EstimatePages
 
 log = logging.getLogger(__name__)
 
@@ -32,10 +43,24 @@ log = logging.getLogger(__name__)
 class AppServices:
     """Every call returns at once; what follows from it is posted, from threads of its own."""
 
-    def __init__(self, outside: Outside, post: Callable[[AppEvent], None]) -> None:
+    def __init__(
+        self,
+        outside: Outside,
+        post: Callable[[AppEvent], None],
+        post_page: Callable[[PageEvent], None] = lambda _: None,
+    ) -> None:
+        """Build them.
+
+        Args:
+            outside: the world.
+            post: is told what is measured and found.
+            post_page: is told what the window's pages of estimates asked for.
+        """
         self._outside = outside
         self._post = post
-        self.runs = RunService(outside, post)
+        self._post_page = post_page
+        self.runs = RunService(outside, self._told)
+        self._model, self._device = Newest(), Newest()
 
     @property
     def paths(self) -> Paths:
@@ -92,6 +117,37 @@ class AppServices:
         """Read the ledger; `ResultsKnown` or `CallFailed` follows."""
         self._later(lambda: ResultsKnown(result_rows(self.paths)))
 
+    def refresh_fits(self, request: FitsRequest) -> None:
+        """Work out what fits here; `FitsKnown` or `FitsFailed` follows."""
+        self._page_later(lambda: self._pages.fits(request), FitsFailed)
+
+    def open_model(self, model_id: str, position: int) -> None:
+        """Make a model's page; `ModelPageKnown` or `PageFailed` follows, for the newest asked."""
+        call = self._model.only(lambda: self._pages.model(model_id, position))
+        self._page_later(call, PageFailed)
+
+    def open_device(
+        self, model_id: str, device_id: str, position: int, quant_id: str | None
+    ) -> None:
+        """Make the page of one device; `DevicePageKnown` or `PageFailed` follows, as above."""
+        call = self._device.only(
+            lambda: self._pages.device(model_id, device_id, position, quant_id)
+        )
+        self._page_later(call, PageFailed)
+
+    @cached_property
+    def _pages(self) -> "EstimatePages":
+        """Made at the first question, on the slow thread: its modules take a while to import."""
+        from desktop.services.estimate_pages import EstimatePages  # noqa: PLC0415 - as it says
+
+        return EstimatePages(self.paths)
+
+    def _told(self, event: RunEvent) -> None:
+        """What was measured sharpens estimates: they are read anew when next asked for."""
+        if isinstance(event, RunFinished | PartsFinished) and "_pages" in vars(self):
+            self._outside.slow.submit(self._pages.forget)
+        self._post(event)
+
     def shutdown(self) -> None:
         """Stop everything and wait for it."""
         self.runs.shutdown()
@@ -100,18 +156,28 @@ class AppServices:
     def _later(self, call: Callable[[], AppEvent]) -> None:
         self._outside.slow.submit(call).add_done_callback(self._tell)
 
+    def _page_later(
+        self, call: Callable[[], PageEvent | None], failed: Callable[[Reason], PageEvent]
+    ) -> None:
+        def tell(future: "Future[PageEvent | None]") -> None:
+            error = future.exception()
+            event = future.result() if error is None else failed(self._failed(error).reason)
+            # none of a question that a newer one has overtaken
+            if event is not None:
+                self._post_page(event)
+
+        self._outside.slow.submit(call).add_done_callback(tell)
+
     def _tell(self, future: "Future[AppEvent]") -> None:
         error = future.exception()
-        if error is None:
-            self._post(future.result())
-        elif isinstance(error, GramError):
-            self._post(CallFailed(error.reason))
-        else:
-            log.error("a slow call failed", exc_info=error)
-            detail = f"{type(error).__name__}: {error}"
-            self._post(
-                CallFailed(Reason("unexpected", {"detail": detail, "log": self.paths.log.name}))
-            )
+        self._post(future.result() if error is None else self._failed(error))
+
+    def _failed(self, error: BaseException) -> CallFailed:
+        if isinstance(error, GramError):
+            return CallFailed(error.reason)
+        log.error("a slow call failed", exc_info=error)
+        detail = f"{type(error).__name__}: {error}"
+        return CallFailed(Reason("unexpected", {"detail": detail, "log": self.paths.log.name}))
 
 
 def _known(facts: MachineFacts) -> MachineKnown:

@@ -1,83 +1,64 @@
-"""A model's page and a device's page: worked out where it keeps nobody waiting, newest first."""
+"""Answers to the window's questions about estimates. For the slow-calls thread."""
 
-import threading
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final, TypeAlias, TypeVar
+from typing import TypeVar
 
-from desktop.errors import GramError, Reason
+from desktop.errors import GramError
 from desktop.estimate.catalogue import Keyed, find
-from desktop.estimate.device_page import DevicePage, device_page_of
-from desktop.estimate.page import ModelPage, page_of
+from desktop.estimate.device_page import device_page_of
+from desktop.estimate.page import page_of
 from desktop.estimate.profile import Profile, ProfileId
-from desktop.estimate.sheet import Sheet, sheet_of
+from desktop.estimate.sheet import sheet_of
+from desktop.paths import Paths
+from desktop.records.events import FitsKnown
+from desktop.records.fits import FitsRequest
 from desktop.records.model import Model
 from desktop.services import profiles
+from desktop.services.estimate_events import (
+    DevicePageKnown,
+    FitsFailed,
+    ModelPageKnown,
+    PageFailed,
+)
+from desktop.services.estimates import Estimates
 
 _K = TypeVar("_K", bound=Keyed)
-_MODEL: Final = "model"
-_DEVICE: Final = "device"
-
-
-@dataclass(frozen=True, slots=True)
-class ModelPageKnown:
-    """A model's page is there."""
-
-    page: ModelPage
-
-
-@dataclass(frozen=True, slots=True)
-class DevicePageKnown:
-    """The page of one device of a model is there."""
-
-    sheet: Sheet
-    page: DevicePage
-
-
-@dataclass(frozen=True, slots=True)
-class PageFailed:
-    """The page that was asked for cannot be made; it says so in its place."""
-
-    reason: Reason
-
-
-PageEvent: TypeAlias = ModelPageKnown | DevicePageKnown | PageFailed
-Call: TypeAlias = Callable[[], PageEvent | None]
+T = TypeVar("T")
 
 
 class EstimatePages:
-    """Hands out calls for the slow thread. A call that a newer one has overtaken gives None.
+    """Makes pages; what cannot be made is told in the page's place."""
 
-    Somebody who drags a slider asks faster than pages are made: only the last one is wanted.
-    """
+    def __init__(self, paths: Paths) -> None:
+        self._estimates = Estimates(paths)
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._asked = {_MODEL: 0, _DEVICE: 0}
+    def fits(self, request: FitsRequest) -> FitsKnown | FitsFailed:
+        """What fits on this machine at one context."""
+        try:
+            return self._estimates.fits(request)
+        except GramError as e:
+            return FitsFailed(e.reason)
 
-    def model(self, model_id: str, position: int) -> Call:
+    def forget(self) -> None:
+        """Parts or runs were measured: the machine is read anew at the next question."""
+        self._estimates.forget()
+
+    def model(self, model_id: str, position: int) -> ModelPageKnown | PageFailed:
         """The page of a model of the catalogue, with `position` tokens before the one generated."""
-        return self._newest(_MODEL, lambda: _model_page(model_id, position))
+        return _or_failed(lambda: _model_page(model_id, position))
 
-    def device(self, model_id: str, device_id: str, position: int, quant_id: str | None) -> Call:
+    def device(
+        self, model_id: str, device_id: str, position: int, quant_id: str | None
+    ) -> DevicePageKnown | PageFailed:
         """The page of one device; bytes and arithmetic of `quant_id`, or of what is recommended."""
-        return self._newest(_DEVICE, lambda: _device_page(model_id, device_id, position, quant_id))
+        return _or_failed(lambda: _device_page(model_id, device_id, position, quant_id))
 
-    def _newest(self, what: str, make: Callable[[], PageEvent]) -> Call:
-        with self._lock:
-            self._asked[what] += 1
-            mine = self._asked[what]
 
-        def call() -> PageEvent | None:
-            if mine != self._asked[what]:
-                return None
-            try:
-                made = make()
-            except GramError as e:
-                made = PageFailed(e.reason)
-            return made if mine == self._asked[what] else None
-
-        return call
+def _or_failed(make: Callable[[], T]) -> T | PageFailed:
+    try:
+        return make()
+    except GramError as e:
+        return PageFailed(e.reason)
 
 
 def _model_page(model_id: str, position: int) -> ModelPageKnown:

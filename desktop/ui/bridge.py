@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, Signal
 
 if TYPE_CHECKING:
     # the records take 20 ms to import, and the first paint needs none of them
-    from desktop.records.events import AppEvent
+    from desktop.services.estimate_events import WindowEvent
 
 
 class Bridge(QObject):
@@ -19,6 +19,6 @@ class Bridge(QObject):
     # not named `event`: that would hide QObject.event
     received = Signal(object)
 
-    def post(self, event: "AppEvent") -> None:
+    def post(self, event: "WindowEvent") -> None:
         """Deliver `event` on the UI thread; callable from any thread, returns at once."""
         self.received.emit(event)

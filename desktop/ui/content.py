@@ -1,6 +1,7 @@
 """What the window holds: the rail, the pages, the keys."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from PySide6.QtCore import Signal
@@ -9,20 +10,30 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QWidget
 
 from desktop import __version__
 from desktop.records.events import (
-    AppEvent,
     CallFailed,
     CostsKnown,
+    FitsKnown,
     MachineKnown,
     PartDone,
     PartsFinished,
     PartsKnown,
     ResultsKnown,
+    RunEvent,
+    RunFailed,
     RunFinished,
+)
+from desktop.services.estimate_events import (
+    DevicePageKnown,
+    FitsFailed,
+    ModelPageKnown,
+    PageFailed,
+    WindowEvent,
 )
 from desktop.ui import messages
 from desktop.ui.components import Banner, Kind, column
 from desktop.ui.contracts import Services
 from desktop.ui.design import Space
+from desktop.ui.fits_holder import FitsHolder
 from desktop.ui.machine_page import MachinePage
 from desktop.ui.measure_page import MeasurePage
 from desktop.ui.rail import Rail
@@ -31,7 +42,8 @@ from desktop.ui.theme import Theme
 
 MEASURE: Final = 0
 MACHINE: Final = 1
-RESULTS: Final = 2
+FITS: Final = 2
+RESULTS: Final = 3
 
 
 class Content(QWidget):
@@ -45,18 +57,18 @@ class Content(QWidget):
         self._services = services
         self.measure = MeasurePage(services, theme)
         self.machine = MachinePage(services)
+        self.fits = FitsHolder(services)
         self.results = ResultsPage()
         self.banner = Banner((Space.XL, Space.XL, Space.XL, 0))
         self._pages = QStackedWidget()
-        self.rail = Rail((self.tr("Measure"), self.tr("Machine"), self.tr("Results")), __version__)
+        self.rail = Rail(self._names(), __version__)
         self._lay_out()
         self._add_keys()
         self.rail.picked.connect(self.show_page)
         self.measure.signing_changed.connect(self.machine.sign_with)
         self.machine.signing_changed.connect(self.measure.sign_with)
-        # one measurement at a time
-        self.machine.measuring_changed.connect(self.measure.set_blocked)
-        self.measure.running_changed.connect(self.machine.parts.set_blocked)
+        self._keep_apart()
+        self.fits.parts_asked.connect(self.machine.measure)
         self.show_page(MEASURE)
 
     @property
@@ -79,7 +91,7 @@ class Content(QWidget):
         self.measure.live.graph.wait()
 
     def show_page(self, number: int) -> None:
-        """Show `MEASURE`, `MACHINE` or `RESULTS`."""
+        """Show `MEASURE`, `MACHINE`, `FITS` or `RESULTS`."""
         self._pages.setCurrentIndex(number)
         self.rail.show_page(number)
 
@@ -88,34 +100,78 @@ class Content(QWidget):
         self.show_page(MEASURE)
         self.measure.measure()
 
-    def handle(self, event: AppEvent) -> None:
+    def handle(self, event: WindowEvent) -> None:
         """Show one event of the services, on the page it belongs to."""
-        if isinstance(event, ResultsKnown):
-            self.results.show_rows(event.rows)
-        elif isinstance(event, CallFailed):
-            self._show_failure(event)
-        elif isinstance(event, MachineKnown):
-            self.measure.handle(event)
-            self.machine.handle(event)
-        elif isinstance(event, CostsKnown):
-            self.measure.handle(event)
+        match event:
+            case ResultsKnown():
+                self.results.show_rows(event.rows)
+            case CallFailed():
+                self._show_failure(event)
+            case MachineKnown():
+                self.measure.handle(event)
+                self.machine.handle(event)
+            case CostsKnown():
+                self.measure.handle(event)
+            case FitsKnown() | FitsFailed() | ModelPageKnown() | DevicePageKnown() | PageFailed():
+                self.fits.handle(event)
+            case _:
+                self._show_measurement(event)
+
+    def _show_measurement(self, event: RunEvent | PartsKnown) -> None:
+        """An event of whatever is measured now."""
+        if self.fits.rehearsing:
+            self.fits.handle(event)
         elif self.machine.measuring or isinstance(event, PartDone | PartsFinished | PartsKnown):
-            self.machine.handle(event)
+            self._show_parts(event)
         else:
             self.measure.handle(event)
+        if isinstance(event, RunFinished | PartsFinished):
+            self.fits.handle(event)
         if isinstance(event, RunFinished):
             self._services.refresh_costs(event.run)
             if event.statement_id is not None:
                 self._services.refresh_results()
+
+    def _show_parts(self, event: RunEvent | PartsKnown) -> None:
+        """Parts are measured on their page, and asked for on another one too."""
+        self.machine.handle(event)
+        self.fits.follow_parts(event)
+        failed = isinstance(event, RunFailed) and not event.cancelled
+        if failed and self.page == FITS:
+            # why, and the ways out of it, are told there
+            self.show_page(MACHINE)
 
     def _show_failure(self, event: CallFailed) -> None:
         if not event.reason.code.startswith("ledger"):
             self.measure.machine.show_failure()
         self.banner.say(Kind.ERROR, messages.sentence(event.reason), messages.advice(event.reason))
 
+    def _names(self) -> tuple[str, ...]:
+        """Of the pages, in the order of their numbers."""
+        return (
+            self.tr("Measure"),
+            self.tr("Machine"),
+            self.tr("What fits"),
+            self.tr("Results"),
+        )
+
+    def _keep_apart(self) -> None:
+        """One measurement at a time."""
+        starts = (
+            self.measure.running_changed,
+            self.machine.measuring_changed,
+            self.fits.measuring_changed,
+        )
+        blocked = (self.measure.set_blocked, self.machine.parts.set_blocked, self.fits.set_blocked)
+        for start, own in zip(starts, blocked, strict=True):
+            for block in blocked:
+                if block is not own:
+                    start.connect(block)
+
     def _lay_out(self) -> None:
         self._pages.addWidget(self.measure)
         self._pages.addWidget(self.machine)
+        self._pages.addWidget(self.fits)
         self._pages.addWidget(self.results)
         right = column(self.banner, self._pages, gap=0)
         right.setStretch(1, 1)
@@ -126,9 +182,8 @@ class Content(QWidget):
         line.addLayout(right, 1)
 
     def _add_keys(self) -> None:
-        self._add_key(self.tr("Measure"), "Ctrl+1", lambda: self.show_page(MEASURE))
-        self._add_key(self.tr("Machine"), "Ctrl+2", lambda: self.show_page(MACHINE))
-        self._add_key(self.tr("Results"), "Ctrl+3", lambda: self.show_page(RESULTS))
+        for page, name in enumerate(self._names()):
+            self._add_key(name, f"Ctrl+{page + 1}", partial(self.show_page, page))
         self._add_key(self.tr("Measure this machine"), "F5", self.measure_now)
         self._add_key(self.tr("Quit"), "Ctrl+Q", self.quit_asked.emit)
 

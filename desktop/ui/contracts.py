@@ -2,7 +2,9 @@
 
 from typing import Protocol
 
+from desktop.records.fits import FitsRequest
 from desktop.records.parts import PartsRequest
+from desktop.records.rehearsal import RehearsalRequest
 from desktop.records.request import Curves, RunRequest
 from desktop.records.run import Run
 
@@ -15,6 +17,9 @@ class Services(Protocol):
 
     def start_parts(self, request: PartsRequest) -> None:
         """Measure the machine's parts; `PartDone`s follow, then `PartsFinished` or `RunFailed`."""
+
+    def start_rehearsal(self, request: RehearsalRequest) -> None:
+        """Rehearse a build that is not here; `RehearsalFinished` or `RunFailed` follows."""
 
     def stop(self) -> None:
         """End what is measured, if anything is; `RunFailed(cancelled=True)` follows."""
@@ -37,3 +42,14 @@ class Services(Protocol):
 
     def refresh_results(self) -> None:
         """Read the ledger; `ResultsKnown` or `CallFailed` follows."""
+
+    def refresh_fits(self, request: FitsRequest) -> None:
+        """Work out what fits here; `FitsKnown` or `FitsFailed` follows."""
+
+    def open_model(self, model_id: str, position: int) -> None:
+        """Make a model's page; `ModelPageKnown` or `PageFailed` follows, for the newest asked."""
+
+    def open_device(
+        self, model_id: str, device_id: str, position: int, quant_id: str | None
+    ) -> None:
+        """Make the page of one device; `DevicePageKnown` or `PageFailed` follows, as above."""

@@ -22,8 +22,8 @@ from desktop.ui.reasons_pane import reason_lines
 class EstimateOverview(QWidget):
     """Cards in two columns; all of it is text that can be read and selected."""
 
-    model_asked = Signal(str)
-    """Another model's id."""
+    model_asked = Signal(object)
+    """Another `Model`."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -58,7 +58,7 @@ class EstimateOverview(QWidget):
             button.setFont(font(Type.SMALL))
             button.setAutoDefault(True)
             button.setCursor(Qt.CursorShape.PointingHandCursor)
-            button.clicked.connect(lambda _checked, key=model.id: self.model_asked.emit(key))
+            button.clicked.connect(lambda _checked, to=model: self.model_asked.emit(to))
             yield button
 
     def _fill(self, card: Card, widgets: Iterable[QWidget]) -> None:

@@ -25,14 +25,16 @@ class EstimatePage(QWidget):
     back_asked = Signal()
     page_asked = Signal(str, int)
     """A model's id and tokens of context."""
-    model_asked = Signal(str)
+    model_asked = Signal(object)
+    """Another `Model`."""
     device_asked = Signal(str)
     """A configuration's id."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("page")
-        self._model: Model | None = None
+        self.model: Model | None = None
+        """Whose page it is."""
         self.back = QuietButton(self.tr("Back"))
         self.back.setToolTip(self.tr("Alt+Left"))
         self.title = Heading()
@@ -49,14 +51,9 @@ class EstimatePage(QWidget):
         self._connect()
         self._lay_out()
 
-    @property
-    def model_id(self) -> str | None:
-        """Whose page it is."""
-        return self._model.id if self._model else None
-
     def open(self, model: Model, tokens: int) -> None:
         """Begin to show `model`; its page is asked for."""
-        self._model = model
+        self.model = model
         self.title.setText(ew.said(Said("head.title", {"model": model.name})))
         self._show_head(model)
         self.slider.use_stops(stops_up_to(model.context_trained), tokens)
@@ -67,7 +64,7 @@ class EstimatePage(QWidget):
 
     def show_page(self, page: ModelPage) -> None:
         """Show the page; that of another model is too late and not shown."""
-        if page.model.id != self.model_id:
+        if self.model is None or page.model.id != self.model.id:
             return
         self.error.hide()
         self.overview.show_page(page)
@@ -104,8 +101,8 @@ class EstimatePage(QWidget):
         self.without.opened.connect(self.device_asked)
 
     def _ask_again(self, tokens: int) -> None:
-        if self._model is not None:
-            self.page_asked.emit(self._model.id, tokens)
+        if self.model is not None:
+            self.page_asked.emit(self.model.id, tokens)
 
     def _lay_out(self) -> None:
         self.tabs.add(self.tr("Overview"), self.overview)

@@ -7,7 +7,7 @@ from PySide6.QtCore import QCoreApplication
 
 from desktop.errors import CATALOGUE, Param, Reason
 from desktop.records.energy import MeterFacts, Scope, Source
-from desktop.records.events import Phase
+from desktop.records.events import Phase, Progress
 from desktop.records.run import Note
 from desktop.rules.notes import WORDS
 
@@ -55,6 +55,8 @@ _PHASES: Final[Mapping[Phase, str]] = {
     Phase.SIGNING: QT_TRANSLATE_NOOP("Words", "Signing and keeping the result"),
 }
 _PROMPT: Final = QT_TRANSLATE_NOOP("Words", "Measuring prompt speed")
+_MAKING: Final = QT_TRANSLATE_NOOP("Words", "Making files of the build's shapes")
+_REHEARSING: Final = QT_TRANSLATE_NOOP("Words", "Rehearsing: measuring generation speed")
 _GENERATION: Final = QT_TRANSLATE_NOOP("Words", "Measuring generation speed")
 
 _SOURCES: Final[Mapping[Source, str]] = {
@@ -113,6 +115,12 @@ def phase(now: Phase, test: str | None) -> str:
     if now is Phase.MEASURING and test:
         return _translated(_WORDS, _PROMPT if test.startswith("pp") else _GENERATION)
     return _translated(_WORDS, _PHASES[now])
+
+
+def rehearsal_step(event: Progress) -> str:
+    """What a rehearsal is doing."""
+    making = event.phase is Phase.PREPARING
+    return _translated(_WORDS, _MAKING if making else _REHEARSING)
 
 
 def meter(facts: MeterFacts) -> str:

@@ -1,0 +1,49 @@
+"""What the window is told of estimates: pages are made of them, and records cannot name those.
+
+Nothing heavy is imported here: the estimates' modules are, where they are first asked.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from desktop.errors import Reason
+from desktop.records.events import AppEvent, FitsKnown
+
+if TYPE_CHECKING:
+    from desktop.estimate.device_page import DevicePage
+    from desktop.estimate.page import ModelPage
+    from desktop.estimate.sheet import Sheet
+
+
+@dataclass(frozen=True, slots=True)
+class FitsFailed:
+    """What fits here could not be worked out; its page says so in its place."""
+
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class ModelPageKnown:
+    """A model's page is there."""
+
+    page: "ModelPage"
+
+
+@dataclass(frozen=True, slots=True)
+class DevicePageKnown:
+    """The page of one device of a model is there."""
+
+    sheet: "Sheet"
+    page: "DevicePage"
+
+
+@dataclass(frozen=True, slots=True)
+class PageFailed:
+    """The page that was asked for cannot be made; it says so in its place."""
+
+    reason: Reason
+
+
+PageEvent: TypeAlias = FitsKnown | FitsFailed | ModelPageKnown | DevicePageKnown | PageFailed
+WindowEvent: TypeAlias = AppEvent | PageEvent
+"""All that the window is told."""

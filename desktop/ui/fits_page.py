@@ -1,0 +1,206 @@
+"""What fits on this machine: every model of the catalogue with the quantization to take."""
+
+from collections.abc import Iterator
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+
+from desktop.errors import Reason
+from desktop.records.events import Progress as Step
+from desktop.records.fits import Fits
+from desktop.records.rehearsal import Rehearsal
+from desktop.ui import format as fmt
+from desktop.ui import messages
+from desktop.ui.components import Banner, Heading, Kind, Muted, QuietButton, column, row, scale_over
+from desktop.ui.context_slider import STOPS, ContextSlider
+from desktop.ui.design import Space
+from desktop.ui.fits_fields import rehearsal_words, span_of
+from desktop.ui.fits_list import Build, FitsList
+from desktop.ui.work_strip import WorkStrip
+
+LOADING, FAILED, FILLED = range(3)
+
+
+class FitsPage(QWidget):
+    """Keeps what is known of each context, so that the slider only changes which one is shown.
+
+    Contexts are asked for one after the other, the chosen one first and its neighbours next; never
+    while something is measured, which they would disturb.
+    """
+
+    fits_asked = Signal(int)
+    """Tokens of context."""
+    opened = Signal(object)
+    """A `FitRow`."""
+    rehearse_asked = Signal(object)
+    """A `FitRow`."""
+    parts_asked = Signal()
+    stop_asked = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("page")
+        self._known: dict[int, Fits] = {}
+        self._asked: int | None = None
+        self._blocked = False
+        self._rehearsals: dict[Build, Rehearsal] = {}
+        self.about = Muted(self.tr("Looking at this machine …"))
+        self.slider = ContextSlider()
+        self.banner = Banner()
+        self.parts = WorkStrip(
+            self.tr(
+                "The parts of this machine are not measured yet: its own figures would make these "
+                "estimates sharper."
+            ),
+            self.tr("Measure the parts"),
+        )
+        self.list = FitsList()
+        self.why = Muted()
+        self.again = QuietButton(self.tr("Try again"))
+        self._stack = QStackedWidget()
+        self._connect()
+        self._lay_out()
+
+    @property
+    def contexts(self) -> frozenset[int]:
+        """Those that are worked out."""
+        return frozenset(self._known)
+
+    def show_fits(self, fits: Fits) -> None:
+        """One context more is known."""
+        context = fits.request.context
+        self._known[context] = fits
+        self._asked = None
+        self.about.setText(" \N{MIDDLE DOT} ".join(self._about(fits)))
+        self.parts.offer(wanted=fits.parts_at is None)
+        spans = (span for f in self._known.values() for r in f.rows if (span := span_of(r)))
+        self.list.use_scale(scale_over(spans))
+        if context == self.slider.tokens:
+            self.show_context(context)
+        self._ask_next()
+
+    def show_context(self, tokens: int) -> None:
+        """Show what is known of a context; ask for it where nothing is."""
+        fits = self._known.get(tokens)
+        if fits is None:
+            self._stack.setCurrentIndex(LOADING)
+            self._ask_next()
+            return
+        self.list.show_fits(fits, self._rehearsals)
+        self._stack.setCurrentIndex(FILLED)
+
+    def show_failure(self, reason: Reason) -> None:
+        """The estimates could not be worked out."""
+        self._asked = None
+        self.why.setText(_whole(reason))
+        self._stack.setCurrentIndex(FAILED)
+
+    def forget(self) -> None:
+        """Parts or runs were measured: all is asked for anew, at the latest when it is looked at.
+
+        What is shown stays until there is better.
+        """
+        self._known.clear()
+        self._asked = None
+        if self.isVisible():
+            self._ask_next()
+
+    def set_blocked(self, blocked: bool) -> None:  # noqa: FBT001 - a signal's argument
+        """Something is measured elsewhere."""
+        self._blocked = blocked
+        self.parts.set_blocked(blocked=blocked)
+        self.list.set_blocked(blocked=blocked)
+        if not blocked and self.isVisible():
+            self._ask_next()
+
+    def show_step(self, step: Step, words: str) -> None:
+        """How far a rehearsal, or the measurement of the parts, is."""
+        left = "" if step.time_left_s is None else fmt.time_left(step.time_left_s)
+        self.parts.show_step(step.fraction, words, left)
+
+    def show_begin(self) -> None:
+        """A rehearsal was asked for."""
+        self.banner.hide()
+        self.parts.show_step(0.0, self.tr("Starting"))
+
+    def show_end(self) -> None:
+        """What went on has ended."""
+        self.parts.show_idle()
+
+    def show_rehearsal(self, found: Rehearsal, name: str) -> None:
+        """Keep it for its build's details, and say it."""
+        self._rehearsals[found.model, found.quant] = found
+        self.banner.say(Kind.INFO, f"{name}: {rehearsal_words(found)}")
+        self.show_context(self.slider.tokens)
+
+    def say(self, kind: Kind, reason: Reason) -> None:
+        """Tell why something ended."""
+        self.banner.say(kind, messages.sentence(reason), messages.advice(reason))
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
+        """The first look begins the work."""
+        super().showEvent(event)
+        self._ask_next()
+
+    def _ask_next(self) -> None:
+        """Ask for the chosen context, else for the nearest one that is missing."""
+        if self._asked is not None or self._blocked or not self.isVisible():
+            return
+        chosen = STOPS.index(self.slider.tokens)
+        missing = [i for i, stop in enumerate(STOPS) if stop not in self._known]
+        if missing:
+            nearest = min(missing, key=lambda i: abs(i - chosen))
+            self._asked = STOPS[nearest]
+            self.fits_asked.emit(self._asked)
+
+    def _about(self, fits: Fits) -> Iterator[str]:
+        yield fits.kind
+        if fits.on_card_bytes is not None:
+            yield self.tr("{size} on the card").format(size=fmt.memory(fits.on_card_bytes))
+            if fits.with_offload_bytes is not None:
+                size = fmt.memory(fits.with_offload_bytes)
+                yield self.tr("{size} with offload").format(size=size)
+        elif fits.with_offload_bytes is not None:
+            yield self.tr("{size} of memory").format(size=fmt.memory(fits.with_offload_bytes))
+        yield self.tr("estimates, not measurements")
+
+    def _connect(self) -> None:
+        self.slider.changed.connect(self.show_context)
+        self.list.opened.connect(self.opened)
+        self.list.rehearse_asked.connect(self.rehearse_asked)
+        self.parts.begin_asked.connect(self.parts_asked)
+        self.parts.stop_asked.connect(self.stop_asked)
+        self.again.clicked.connect(self._try_again)
+
+    def _try_again(self) -> None:
+        self._stack.setCurrentIndex(LOADING)
+        self._ask_next()
+
+    def _lay_out(self) -> None:
+        waiting, failed = QWidget(), QWidget()
+        words = column(Muted(self.tr("Working out what fits …")))
+        words.setAlignment(Qt.AlignmentFlag.AlignTop)
+        waiting.setLayout(words)
+        words = column(self.why, self.again)
+        words.setAlignment(self.again, Qt.AlignmentFlag.AlignLeft)
+        words.addStretch(1)
+        failed.setLayout(words)
+        for part in (waiting, failed, self.list):
+            self._stack.addWidget(part)
+        head = row(Heading(self.tr("What fits")), self.slider)
+        head.setStretch(0, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(Space.XL, Space.XL, Space.XL, Space.XL)
+        layout.setSpacing(Space.S)
+        title = column(gap=Space.XS)
+        title.addLayout(head)
+        title.addWidget(self.about)
+        layout.addLayout(title)
+        layout.addWidget(self.banner)
+        layout.addWidget(self.parts)
+        layout.addWidget(self._stack, 1)
+
+
+def _whole(reason: Reason) -> str:
+    return f"{messages.sentence(reason)}\n{messages.advice(reason)}".strip()

@@ -1,0 +1,206 @@
+"""What fits, a model's page, a device's page: one place in the rail, with a way back."""
+
+from typing import NamedTuple
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+
+from desktop.records.events import (
+    FitsKnown,
+    Notice,
+    PartsFinished,
+    Progress,
+    RehearsalFinished,
+    RunFailed,
+    RunFinished,
+)
+from desktop.records.fits import FitRow, FitsRequest
+from desktop.records.model import Model
+from desktop.records.rehearsal import RehearsalRequest
+from desktop.services.estimate_events import (
+    DevicePageKnown,
+    FitsFailed,
+    ModelPageKnown,
+    PageFailed,
+    WindowEvent,
+)
+from desktop.ui import messages, parts_words
+from desktop.ui.components import Kind
+from desktop.ui.contracts import Services
+from desktop.ui.device_estimate_page import DeviceEstimatePage
+from desktop.ui.estimate_page import EstimatePage
+from desktop.ui.fits_page import FitsPage
+
+LIST, MODEL, DEVICE = range(3)
+
+
+class _Place(NamedTuple):
+    """Where a person was."""
+
+    page: int
+    model: Model | None = None
+    tokens: int = 0
+
+
+class FitsSection(QWidget):
+    """Asks the services what its pages want to know, and hands them the answers."""
+
+    measuring_changed = Signal(bool)
+    """A rehearsal began or ended."""
+    parts_asked = Signal()
+
+    def __init__(self, services: Services, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._services = services
+        self.rehearsing = False
+        self._rehearsed = ""
+        self._way: list[_Place] = []
+        self._device = ""
+        self.fits = FitsPage()
+        self.model = EstimatePage()
+        self.device = DeviceEstimatePage()
+        self._stack = QStackedWidget()
+        for page in (self.fits, self.model, self.device):
+            self._stack.addWidget(page)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._stack)
+        self._connect()
+
+    @property
+    def page(self) -> int:
+        """`LIST`, `MODEL` or `DEVICE`."""
+        return self._stack.currentIndex()
+
+    def handle(self, event: WindowEvent) -> None:
+        """Show one event of the services."""
+        match event:
+            case FitsKnown():
+                self.fits.show_fits(event.fits)
+            case FitsFailed():
+                self.fits.show_failure(event.reason)
+            case ModelPageKnown():
+                self.model.show_page(event.page)
+            case DevicePageKnown():
+                self.device.show_page(event.sheet, event.page)
+            case PageFailed():
+                page = self.device if self.page == DEVICE else self.model
+                page.show_failure(messages.sentence(event.reason), messages.advice(event.reason))
+            case PartsFinished() | RunFinished():
+                self.fits.forget()
+            case _ if self.rehearsing:
+                self._go_on(event)
+            case _:
+                pass
+
+    def follow_parts(self, event: WindowEvent) -> None:
+        """Show how far the measurement of the parts is, which goes on elsewhere."""
+        match event:
+            case Progress():
+                self.fits.show_step(event, parts_words.step(event))
+            case PartsFinished() | RunFailed():
+                self.fits.show_end()
+            case _:
+                pass
+
+    def open_model(self, model: Model, tokens: int) -> None:
+        """Open a model's page; the way back leads here."""
+        self._way.append(self._here())
+        self._show_model(model, tokens)
+
+    def open_device(self, device_id: str) -> None:
+        """Open the page of a device for the model that is shown."""
+        if self.model.model is None:
+            return
+        self._way.append(self._here())
+        self._device = device_id
+        self.device.begin()
+        self._stack.setCurrentIndex(DEVICE)
+        self.device.tabs.bar.setFocus()
+        self._ask_device(None)
+
+    def go_back(self) -> None:
+        """To where this page was opened from."""
+        place = self._way.pop() if self._way else _Place(LIST)
+        if place.page == MODEL and place.model is not None and self._is_other(place):
+            self._show_model(place.model, place.tokens)
+            return
+        self._stack.setCurrentIndex(place.page)
+        focus = self.model.tabs.bar if place.page == MODEL else self.fits.list.table
+        focus.setFocus()
+
+    def set_blocked(self, blocked: bool) -> None:  # noqa: FBT001 - a signal's argument
+        """Something else is measured: no rehearsal can begin, and nothing is worked out."""
+        self.fits.set_blocked(blocked)
+
+    def _go_on(self, event: WindowEvent) -> None:
+        """One step of a rehearsal."""
+        match event:
+            case Progress():
+                self.fits.show_step(event, messages.rehearsal_step(event))
+            case RehearsalFinished():
+                self._end()
+                self.fits.show_rehearsal(event.rehearsal, self._rehearsed)
+            case RunFailed():
+                self._end()
+                self.fits.say(Kind.INFO if event.cancelled else Kind.ERROR, event.reason)
+            case Notice():
+                self.fits.say(Kind.INFO, event.reason)
+            case _:
+                pass
+
+    def _rehearse(self, row: FitRow) -> None:
+        if self._services.running:
+            return
+        self._rehearsed = f"{row.model.name} {row.quant.label}"
+        self._set_rehearsing(rehearsing=True)
+        self.fits.show_begin()
+        self._services.start_rehearsal(RehearsalRequest(f"{row.model.id}:{row.quant.id}"))
+
+    def _end(self) -> None:
+        self._set_rehearsing(rehearsing=False)
+        self.fits.show_end()
+
+    def _set_rehearsing(self, *, rehearsing: bool) -> None:
+        self.rehearsing = rehearsing
+        self.fits.set_blocked(rehearsing)
+        self.measuring_changed.emit(rehearsing)
+
+    def _show_model(self, model: Model, tokens: int) -> None:
+        self._stack.setCurrentIndex(MODEL)
+        self.model.open(model, tokens)
+        self.model.tabs.bar.setFocus()
+
+    def _here(self) -> _Place:
+        return _Place(self.page, self.model.model, self.model.slider.tokens)
+
+    def _is_other(self, place: _Place) -> bool:
+        shown = self.model.model
+        return shown is None or place.model is None or shown.id != place.model.id
+
+    def _ask_fits(self, tokens: int) -> None:
+        # rates as they are when the context is full: what a person must reckon with
+        self._services.refresh_fits(FitsRequest(context=tokens, depth=tokens - 1))
+
+    def _ask_model(self, model_id: str, tokens: int) -> None:
+        self._services.open_model(model_id, tokens - 1)
+
+    def _ask_device(self, quant_id: str | None) -> None:
+        model = self.model.model
+        if model is not None:
+            position = self.model.slider.tokens - 1
+            self._services.open_device(model.id, self._device, position, quant_id)
+
+    def _connect(self) -> None:
+        fits, model, device = self.fits, self.model, self.device
+        fits.fits_asked.connect(self._ask_fits)
+        fits.opened.connect(lambda row: self.open_model(row.model, fits.slider.tokens))
+        fits.rehearse_asked.connect(self._rehearse)
+        fits.parts_asked.connect(self.parts_asked)
+        fits.stop_asked.connect(self._services.stop)
+        model.page_asked.connect(self._ask_model)
+        model.model_asked.connect(lambda to: self.open_model(to, model.slider.tokens))
+        model.device_asked.connect(self.open_device)
+        device.quant_asked.connect(self._ask_device)
+        for page in (model, device):
+            page.back_asked.connect(self.go_back)
