@@ -36,6 +36,8 @@ TOKEN_LAYERS: Final = 4
 """A token's fixed cost (its embedding, the output, handing over the logits) in layers."""
 HALF_LANES: Final = ("nvidia-volta", "nvidia-turing", "nvidia-ampere-hbm", "nvidia-pascal-hbm")
 DOUBLE_STARTS: Final = ("amd-rdna3", "amd-rdna4", "amd-unified", "amd-cdna3")
+AS_BEFORE: Final = {"nvidia-rubin-hbm": "nvidia-blackwell-hbm", "apple-m6": "apple-m5"}
+"""Classes of which no rate is published: as the generation before."""
 NO_DOT_PRODUCT: Final = ("nvidia-pascal-hbm", "nvidia-maxwell", "nvidia-kepler")
 """No instruction for dot products of bytes: several take its place."""
 MATRIX_UNITS: Final = (
@@ -105,7 +107,8 @@ def usual_flop_per_byte() -> dict[str, float]:
     for c in configurations():
         if c.shader_flops and c.bandwidth_bytes_s:
             found.setdefault(c.device_class, []).append(c.shader_flops / c.bandwidth_bytes_s)
-    return {code: float(np.median(values)) for code, values in found.items()}
+    usual = {code: float(np.median(values)) for code, values in found.items()}
+    return {new: usual[old] for new, old in AS_BEFORE.items() if old in usual} | usual
 
 
 def terms_of(backend: str, device_class: str, *, recent: bool = False) -> Terms:

@@ -24,6 +24,7 @@ from desktop.estimate.work import (
     extra_layers,
     flop_per_cache_byte,
     layer_units,
+    states_bytes,
 )
 from desktop.records.estimate import Configuration, Efficiency, Interval, Target, Use
 from desktop.records.model import Model, Quant
@@ -62,7 +63,7 @@ class Asked:
     layers: Floats
     """Of each model (rows): all as `work.layer_units`, then of each kind that costs more."""
     attention: Floats
-    """Of each model, as `work.flop_per_cache_byte`."""
+    """Of each model (rows): operations for a byte of the cache, and bytes that are no such."""
 
 
 def asked(models: Sequence[Model], quants: Sequence[Quant]) -> Asked:
@@ -75,7 +76,7 @@ def asked(models: Sequence[Model], quants: Sequence[Quant]) -> Asked:
         active_bytes=sizes.active.astype(np.float64),
         weights=_weights(models, quants, sizes),
         layers=np.array([_layers(model) for model in models]),
-        attention=np.array([flop_per_cache_byte(model) for model in models]),
+        attention=np.array([_attention(model) for model in models]),
     )
 
 
@@ -130,6 +131,8 @@ def _speeds(
     """Low, high and ceiling rates; the law is that of `speed`, over three axes."""
     efficiencies = [efficiency_of(target, quant) for quant in what.quants]
     constants = np.array([_constants(e) for e in efficiencies]).transpose(1, 0, 2)
+    flop_byte, states = what.attention.T
+    attended = np.maximum(0.0, cache - states) * flop_byte
     bandwidth = np.array([c.bandwidth_bytes_s or math.nan for c in here])
     usual = np.array([e.flop_per_byte or math.nan if e else math.nan for e in efficiencies])
     known = np.array([c.shader_flops or math.nan for c in here])
@@ -139,16 +142,16 @@ def _speeds(
     for end in range(_ENDS):
         share, flop, attention, token, *costs = (column[:, end] for column in constants)
         read = (what.active_bytes + cache[:, None]) / share
-        shaders = what.weights * flop + (cache * what.attention)[:, None] * attention
+        shaders = what.weights * flop + attended[:, None] * attention
         fixed = what.layers @ np.array(costs) + token
         # in place: the arrays are large, and passing over memory is what this costs
         seconds = np.multiply.outer(read, 1 / bandwidth)
         seconds += shaders[:, :, None] / rate
         seconds += fixed[:, :, None]
         rates.append(np.reciprocal(seconds, out=seconds))
-    supported = np.array([e is not None for e in efficiencies])
-    bytes_read = np.where(supported, what.active_bytes + cache[:, None], np.nan)
-    return rates[0], rates[1], np.multiply.outer(1 / bytes_read, bandwidth)
+    ceiling = np.multiply.outer(1 / (what.active_bytes + cache[:, None]), bandwidth)
+    ceiling[np.isnan(rates[0])] = math.nan
+    return rates[0], rates[1], ceiling
 
 
 def _constants(efficiency: Efficiency | None) -> list[tuple[float, float]]:
@@ -174,6 +177,14 @@ def _needs_rate(efficiency: Efficiency) -> bool:
 def _layers(model: Model) -> list[float]:
     extra = dict(extra_layers(model.groups))
     return [layer_units(model.groups), *(extra.get(kind, 0.0) for kind in KINDS)]
+
+
+def _attention(model: Model) -> tuple[float, float]:
+    try:
+        return flop_per_cache_byte(model), states_bytes(model)
+    except GramError:
+        # nor can its cache be counted
+        return math.nan, math.nan
 
 
 def _cache_bytes(models: Sequence[Model], use: Use) -> Floats:

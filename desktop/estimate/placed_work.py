@@ -20,8 +20,8 @@ from desktop.estimate.work import (
     active_weights,
     attention_flop,
     extra_layers,
-    flop_per_cache_byte,
     layer_units,
+    token_flop,
 )
 from desktop.records.estimate import Configuration, Efficiency, Interval, Use
 from desktop.records.model import LayerGroup, Model, WeightPart, Weights, WeightUse
@@ -113,7 +113,7 @@ def loads_of(model: Model, weights: Weights, use: Use, placement: Placement) -> 
         load.attention_flop += attention_flop(one, use.depth / 2)
         attends = loads[None] if placement.cache_on_host else load
         attends.cache_bytes += cached
-        attends.token_flop += cached * flop_per_cache_byte(one)
+        attends.token_flop += token_flop(one, cached)
         for kind, count in extra_layers(one.groups):
             away = kind == EXPERTS and i < placement.experts_on_host
             (loads[None] if away else load).extra[kind] += count

@@ -215,8 +215,10 @@ def _check_all(works: Sequence[DeviceWork]) -> None:
         _within("cache bytes", work.cache_bytes, 0, 1e15)
         _within("batch bytes", work.batch_bytes or 0, 0, 1e15)
         _within("layers", work.layers, 0, 1 << 16)
-        _within("weights", max(work.weights or 0, work.prompt_weights), 0, 1e16)
-        _within("operations of attention", max(work.attention_flop, work.token_flop), 0, 1e18)
+        for weights in (work.weights or 0, work.prompt_weights):
+            _within("weights", weights, 0, 1e16)
+        for flop in (work.attention_flop, work.token_flop):
+            _within("operations of attention", flop, 0, 1e18)
         for kind, count in work.extra_layers:
             _within(f"layers of {kind}", count, 0, 1 << 16)
         if work.shader_flops is not None:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from desktop.estimate.cache import state_bytes
 from desktop.estimate.speed import DeviceWork
 from desktop.records.estimate import Configuration, Efficiency, Use
 from desktop.records.model import Attention, LayerGroup, Model, WeightPart, Weights, WeightUse
@@ -38,7 +39,7 @@ def device_work(
         bandwidth_bytes_s=configuration.bandwidth_bytes_s,
         efficiency=efficiency,
         weights=active_weights(model, weights, weights.parts),
-        token_flop=cache_read_bytes * flop_per_cache_byte(model),
+        token_flop=token_flop(model, cache_read_bytes),
         extra_layers=extra_layers(model.groups),
         shader_flops=configuration.shader_flops,
     )
@@ -92,12 +93,25 @@ def _unit(group: LayerGroup) -> float:
     return mixes + (0.5 if group.feed_forward or group.experts else 0.0)
 
 
+def token_flop(model: Model, cache_read_bytes: float) -> float:
+    """Operations of attention for one generated token that reads so much of an F16 cache.
+
+    Of the state of recurrent layers, which is in those bytes, none are counted.
+    """
+    return max(0.0, cache_read_bytes - states_bytes(model)) * flop_per_cache_byte(model)
+
+
+def states_bytes(model: Model) -> int:
+    """Bytes of the state of all recurrent layers, for one sequence."""
+    recurrent = ((group.layers, group.recurrent) for group in model.groups)
+    return sum(layers * state_bytes(model, state) for layers, state in recurrent if state)
+
+
 def flop_per_cache_byte(model: Model) -> float:
-    """Operations of attention for each byte of an F16 cache that a generated token reads.
+    """Operations of attention for each byte of keys and values, in F16, that are read.
 
     Each key and value is used by as many heads as share it: 2 operations an element. Models whose
-    layers differ in that are counted at the average of what the layers keep of a token. Of the
-    state of recurrent layers nothing is counted.
+    layers differ in that are counted at the average of what the layers keep of a token.
     """
     kept = [(g.layers * _token_bytes(g), g.layers * _layer_flop(g, 1)) for g in model.groups]
     total = sum(size for size, _ in kept)
