@@ -70,7 +70,7 @@ def _facts(page: ModelPage) -> None:
 
 def _sizes(page: ModelPage) -> None:
     heading(words("sizes.heading"))
-    print_fitting(estimate_tables.sizes(page.sizes, page.profile.memory_unit_bytes))
+    print_fitting(estimate_tables.sizes(page.sizes))
     paragraph(words("sizes.note.basis", "sizes.note.quality"))
 
 

@@ -27,11 +27,10 @@ def models(found: Sequence[Model]) -> list[Column]:
     ]
 
 
-def sizes(rows: Sequence[SizeRow], unit_bytes: int) -> list[Column]:
-    """A model in each quantization."""
-    unit = printed.unit_name(unit_bytes)
-    held = [printed.amount(row.weights.capacity_bytes, unit_bytes) for row in rows]
-    read = [printed.amount(row.weights.active_bytes, unit_bytes) for row in rows]
+def sizes(rows: Sequence[SizeRow]) -> list[Column]:
+    """A model in each quantization; in the unit that files are told in."""
+    held = [printed.amount(row.weights.capacity_bytes) for row in rows]
+    read = [printed.amount(row.weights.active_bytes) for row in rows]
     return [
         Column("quantization", [row.quant.label for row in rows]),
         Column("family", [row.quant.family for row in rows], drop=2),
@@ -39,8 +38,8 @@ def sizes(rows: Sequence[SizeRow], unit_bytes: int) -> list[Column]:
         Column("bits", [f"{row.quant.bits_per_weight:g}" for row in rows], right=True),
         Column("quality", [row.quant.quality for row in rows]),
         Column("rank", [str(row.quant.rank) for row in rows], right=True),
-        Column(f"weights {unit}", held, right=True),
-        Column(f"read {unit}", read, right=True),
+        Column("weights GB", held, right=True),
+        Column("read GB", read, right=True),
         Column("size is", [WORDS[f"basis.{row.weights.basis}"] for row in rows], drop=1),
     ]
 

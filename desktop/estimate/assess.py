@@ -49,7 +49,9 @@ def _estimate(sheet: Sheet, configuration: Configuration, option: Option) -> Est
         prompt=prompt_speed([works.prompt], PROMPT),
         first_token_s=first_token([works.whole], [works.token], tokens),
         tier=sheet.profile.tier,
-        reasons=reasons.of_range(option.quant, option.weights, option.target, option.efficiency),
+        reasons=reasons.of_range(
+            sheet.model, option.quant, option.weights, option.target, option.efficiency
+        ),
     )
 
 

@@ -3,18 +3,25 @@
 The sentence that says what a reason means is in `errors.CATALOGUE`, under the same code.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
 from desktop.errors import Param, Reason
 from desktop.estimate import printed
+from desktop.estimate.work import extra_layers
 from desktop.records.estimate import Configuration, Efficiency, Target
-from desktop.records.model import Quant, SizeBasis, Weights
+from desktop.records.model import Model, Quant, SizeBasis, Weights
 
 LABELS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "estimate_matched": "matched target",
+        "estimate_class_unmeasured": "class not measured",
+        "estimate_assumed": "assumed target",
+        "estimate_experts": "few mixtures measured",
+        "estimate_state": "few recurrent models measured",
+        "estimate_latent": "few latent caches measured",
+        "estimate_tables": "unpacking assumed",
         "estimate_outside_regime": "outside efficiency regime",
         "estimate_latency_zero": "exposed latency uncalibrated",
         "estimate_size_bits": "computed artifact size",
@@ -27,7 +34,7 @@ LABELS: Final[Mapping[str, str]] = MappingProxyType(
 SHORT: Final[Mapping[str, str]] = MappingProxyType(
     {
         "estimate_no_target": "no back end for {quant}",
-        "estimate_too_large": "{quant} needs {need}",
+        "estimate_too_large": "even {quant} needs {need}",
         "estimate_does_not_fit": "needs {need}",
         "estimate_no_bandwidth": "bandwidth not known",
         "estimate_no_arithmetic": "does not compute in {quant}",
@@ -35,6 +42,9 @@ SHORT: Final[Mapping[str, str]] = MappingProxyType(
 )
 """In a table, why there is no range."""
 
+ASSUMED: Final = "assumed"
+"""The source of a target's figures that nobody measured (resources/estimate/README.md)."""
+TABLES_FAMILY: Final = "gguf_iquant"
 _SIZES: Final = {
     SizeBasis.BITS: "estimate_size_bits",
     SizeBasis.TENSORS: "estimate_size_tensors",
@@ -43,10 +53,12 @@ _SIZES: Final = {
 
 
 def of_range(
-    quant: Quant, weights: Weights, target: Target, efficiency: Efficiency
+    model: Model, quant: Quant, weights: Weights, target: Target, efficiency: Efficiency
 ) -> tuple[Reason, ...]:
     """Why a range is as it is, in the order of `LABELS`."""
-    found = [Reason("estimate_matched", {"target": target.id})]
+    found = [_of_class(target, efficiency), *_of_layers(model, efficiency)]
+    if quant.family == TABLES_FAMILY and efficiency.weight_flop is not None:
+        found.append(Reason("estimate_tables", {"quant": quant.label}))
     regime = efficiency.regime_bytes
     if regime and not regime.low <= weights.active_bytes <= regime.high:
         found.append(
@@ -55,6 +67,24 @@ def of_range(
     if efficiency.layer_s.high == 0 and efficiency.token_s.high == 0:
         found.append(Reason("estimate_latency_zero", {"target": target.id}))
     return (*found, Reason(_SIZES[weights.basis], {"quant": quant.label}))
+
+
+def _of_class(target: Target, efficiency: Efficiency) -> Reason:
+    """How the back end is known on such devices."""
+    code = "estimate_matched"
+    if efficiency.source == ASSUMED:
+        code = "estimate_assumed"
+    elif target.measured_devices == 0:
+        code = "estimate_class_unmeasured"
+    return Reason(code, {"target": target.id})
+
+
+def _of_layers(model: Model, efficiency: Efficiency) -> Iterator[Reason]:
+    """Kinds of layers whose cost is known apart."""
+    kinds = {kind for kind, _ in extra_layers(model.groups)}
+    for kind, _ in efficiency.extra_layer_s:
+        if kind in kinds:
+            yield Reason(f"estimate_{kind}")
 
 
 def no_target(quant: Quant, configuration: Configuration) -> Reason:
