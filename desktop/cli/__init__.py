@@ -32,6 +32,7 @@ def gram() -> None:
       gram machine     what this machine is
       gram bench       measure the reference build (about a minute or two)
       gram results     what was measured here
+      gram estimate    what would run a model, before it is downloaded
       gram window      the same in a window
     """  # noqa: D301 - click reads the backspace as: keep these lines as they are
 

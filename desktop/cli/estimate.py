@@ -2,7 +2,14 @@
 
 from typing import Final, TypedDict, TypeVar, Unpack
 
-from desktop.cli import EXIT_USAGE, device_show, estimate_json, estimate_show
+import click
+
+from desktop.cli import (
+    EXIT_USAGE,
+    device_show,
+    estimate_json,
+    estimate_show,
+)
 from desktop.cli.output import say_error, say_json
 from desktop.errors import GramError
 from desktop.estimate.catalogue import Keyed, find, suggestions
@@ -17,6 +24,8 @@ _MISUSE: Final = frozenset(
     {"model_unknown", "model_near", "device_unknown", "device_near", "quant_unknown"}
 )
 _K = TypeVar("_K", bound=Keyed)
+THIS: Final = "this"
+"""The device that is this machine."""
 
 
 class Options(TypedDict):
@@ -38,6 +47,7 @@ def run(model: str | None, **options: Unpack[Options]) -> int:
     """
     try:
         if model is None or options["find"] is not None:
+            _refuse_without_model(options)
             _list(model, options["find"], as_json=options["as_json"])
         else:
             _show(model, options)
@@ -47,6 +57,12 @@ def run(model: str | None, **options: Unpack[Options]) -> int:
         say_error(e.reason, as_json=options["as_json"])
         return EXIT_USAGE
     return 0
+
+
+def _refuse_without_model(options: Options) -> None:
+    asked = (options["device"], options["quant"], options["position"])
+    if any(option is not None for option in asked):
+        raise click.UsageError("--device, --quant and --context are for the page of one MODEL.")
 
 
 def _list(model: str | None, word: str | None, *, as_json: bool) -> None:
@@ -68,6 +84,9 @@ def _show(name: str, options: Options) -> None:
     model = _found("model", name, profiles.models())
     profile = profiles.profile(ProfileId(options["profile"]))
     quant = _quant(options["quant"], profile)
+    if options["device"] == THIS:
+        _show_here(model, quant, options)
+        return
     if options["device"] is not None:
         _show_device(model, profile, quant, options)
         return
@@ -77,6 +96,14 @@ def _show(name: str, options: Options) -> None:
         say_json(estimate_json.model_page(page))
     else:
         estimate_show.model_page(page)
+
+
+def _show_here(model: Model, quant: Quant | None, options: Options) -> None:
+    # reading this machine loads much that the catalogue's devices do not need
+    from desktop.cli import estimate_here  # noqa: PLC0415
+
+    position = position_of(model, options["position"])
+    estimate_here.show(model, quant, position, as_json=options["as_json"])
 
 
 def _show_device(model: Model, profile: Profile, quant: Quant | None, options: Options) -> None:

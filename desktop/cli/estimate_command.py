@@ -12,7 +12,8 @@ import click
     "--device",
     metavar="ID",
     help="One device only, with every quantization on it and the arithmetic written out. The id is "
-    "as the page of all devices shows it, for example geforce-rtx-3090-24gb.",
+    "as the page of all devices shows it, for example geforce-rtx-3090-24gb; `this` is this "
+    "machine, as `gram fits` has it.",
 )
 @click.option(
     "--context",

@@ -56,7 +56,9 @@ def test_help_is_for_newcomers_and_loads_neither_qt_nor_engine(gram):
     assert loaded.stdout.splitlines()[-1] == "[]"
 
 
-@pytest.mark.parametrize("command", ["machine", "bench", "results", "verify", "builds", "doctor"])
+@pytest.mark.parametrize(
+    "command", ["machine", "bench", "results", "verify", "builds", "doctor", "estimate"]
+)
 def test_every_command_explains_itself(gram, command):
     done = gram(command, "--help")
     assert done.returncode == 0

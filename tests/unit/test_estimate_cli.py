@@ -206,6 +206,18 @@ def test_an_unknown_name_is_never_guessed_and_near_ones_are_named(arguments, cod
     assert captured.err.startswith("gram: ")
 
 
+@pytest.mark.parametrize("option", [("--device", "x"), ("--quant", "q8_0"), ("--context", "9")])
+def test_what_is_asked_of_a_model_needs_its_name(option, capsys):
+    assert main(["estimate", *option]) == 2
+    assert "MODEL" in capsys.readouterr().err
+
+
+def test_this_machine_is_answered_as_gram_fits_answers(home):
+    here = json.loads(said("smollm2-135m-instruct", "--device", "this", "--json"))
+    assert {row["model"] for row in here["rows"]} == {"smollm2-135m-instruct"}
+    assert here["depth"] == 1024
+
+
 @pytest.mark.parametrize("context", ["-1", "99999999", "1.5", "x"])
 def test_a_context_that_cannot_be_is_refused(context, capsys):
     assert main(["estimate", *PAGE, "--context", context]) == 2
