@@ -22,6 +22,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -101,6 +102,7 @@ def lanes(device_class: str) -> float:
     return 0.5 if device_class.startswith(DOUBLE_STARTS) else 1.0
 
 
+@lru_cache
 def usual_flop_per_byte() -> dict[str, float]:
     """Published fp32 rate ÷ bandwidth of the median device of each class of the catalogue."""
     found: dict[str, list[float]] = {}
