@@ -10,6 +10,7 @@ from desktop.estimate.page_words import Said
 BYTES: Final = "bytes"
 MICROSECONDS: Final = "\N{MICRO SIGN}s"
 TOK_S: Final = "tok/s"
+MEMORY_UNITS: Final = frozenset(map(printed.unit_name, (printed.GB, printed.GIB)))
 TIMES: Final = " \N{MULTIPLICATION SIGN} "
 OVER: Final = " \N{DIVISION SIGN} "
 MINUS: Final = " \N{MINUS SIGN} "
@@ -35,6 +36,8 @@ class Line:
         """The value as it is printed, and as later lines use it."""
         if self.unit == TOK_S:
             return printed.rate(self.value)
+        if self.unit in MEMORY_UNITS:
+            return printed.amount(self.value, 1)
         return number(self.value, _TIME_DIGITS if self.unit == MICROSECONDS else _DIGITS)
 
     def text(self) -> str:

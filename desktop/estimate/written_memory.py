@@ -2,13 +2,23 @@
 
 from collections.abc import Iterator
 
+from desktop.estimate import printed
 from desktop.estimate.cache import state_bytes
 from desktop.estimate.facts import group_words
 from desktop.estimate.layer_bytes import group_read_bytes
 from desktop.estimate.page_words import Said
 from desktop.estimate.ranking import Option
 from desktop.estimate.sheet import Sheet
-from desktop.estimate.written_line import BYTES, PLUS, Line, line, number, times, total
+from desktop.estimate.written_line import (
+    BYTES,
+    OVER,
+    PLUS,
+    Line,
+    line,
+    number,
+    times,
+    total,
+)
 from desktop.records.model import Attention, LayerGroup
 
 _F16_BYTES = 2
@@ -20,18 +30,24 @@ def cache_lines(sheet: Sheet) -> tuple[Line, ...]:
     return (*lines, total("written.cache", lines)) if len(lines) > 1 else tuple(lines)
 
 
-def need_line(option: Option) -> Line:
-    """What the device's memory must hold; parts of no bytes are left out."""
-    bare, overhead = option.need, option.target.overhead_bytes
-    parts = (
-        bare.weights_bytes,
-        bare.cache_bytes,
-        bare.compute_bytes - overhead,
-        bare.output_bytes,
-        bare.extra_bytes,
-        overhead,
-    )
-    return line("written.need", PLUS.join(number(p) for p in parts if p), bare.total_bytes)
+def need_lines(option: Option, unit_bytes: int) -> tuple[Line, ...]:
+    """What the device's memory must hold, in bytes and in the unit that memory is told in."""
+    bare, overhead = option.bare, option.target.overhead_bytes
+    parts = {
+        "written.need.weights": bare.weights_bytes,
+        "written.need.cache": bare.cache_bytes,
+        "written.need.scratch": bare.compute_bytes,
+        "written.need.output": bare.output_bytes,
+        "written.need.extra": bare.extra_bytes,
+        "written.need.target": overhead,
+    }
+    held = {code: size for code, size in parts.items() if size}
+    what = (Said("written.need"), *map(Said, held))
+    needed = option.need_bytes
+    sums = Line(what, PLUS.join(map(number, held.values())), needed, BYTES)
+    told = f"{number(needed)}{OVER}{number(unit_bytes)}"
+    unit = printed.unit_name(unit_bytes)
+    return sums, line("written.need.told", told, needed / unit_bytes, unit)
 
 
 def _group(sheet: Sheet, group: LayerGroup) -> Iterator[Line]:
