@@ -462,6 +462,11 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
             "The parts were measured with the engine's version {found}; it is {now} now.",
             "Measure them again: `gram parts`.",
         ),
+        "estimate_parts_lacking": Sentence(
+            "The parts that were measured lack what rates follow from: memory by matrix-vector "
+            "products with {threads} threads, and the small graph.",
+            "Measure them again while the machine is quiet: `gram parts`.",
+        ),
         "estimate_no_parts": Sentence(
             "By the catalogue's interval for such devices: this machine's parts are not measured.",
             "Measure them, in under a minute: `gram fits --probe`.",

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TypedDict, Unpack
 
-from desktop.cli import EXIT_ERROR, EXIT_STOPPED, fits_json, fits_show
+from desktop.cli import EXIT_ERROR, EXIT_STOPPED, EXIT_USAGE, fits_json, fits_show
 from desktop.cli.following import begin_log, measured, outside_of, signing_of
 from desktop.cli.live import LiveLine
 from desktop.cli.output import say_error, say_json
@@ -56,11 +56,10 @@ def run(**options: Unpack[Options]) -> int:
         parts = end.parts
     else:
         begin_log(paths)
-    _show(paths, parts, options)
-    return 0
+    return _show(paths, parts, options)
 
 
-def _show(paths: Paths, parts: Parts | None, options: Options) -> None:
+def _show(paths: Paths, parts: Parts | None, options: Options) -> int:
     request = FitsRequest(
         context=options["context"],
         depth=options["depth"],
@@ -70,11 +69,14 @@ def _show(paths: Paths, parts: Parts | None, options: Options) -> None:
     )
     found = fits_of(read_ground(paths, parts), request)
     if request.words and not found.rows and not found.hidden:
-        raise GramError("model_unknown", name=" ".join(request.words))
+        unknown = GramError("model_unknown", name=" ".join(request.words))
+        say_error(unknown.reason, as_json=options["as_json"])
+        return EXIT_USAGE
     if options["as_json"]:
         say_json(fits_json.fits(found))
     else:
         fits_show.fits(found)
+    return 0
 
 
 def _probe(paths: Paths, options: Options) -> PartsFinished | RunFailed:

@@ -36,6 +36,7 @@ _SAVED_SD: Final = 1.0
 _USUAL_CACHE_BYTES: Final = 32 << 20
 """A last-level cache of a desktop's processor, where the system does not tell."""
 _NINETY: Final = 1.64
+_WORTH_A_WORD: Final = 0.02
 _PROMPT_SHARE: Final = 0.9
 """Of the rate of a large product of F16, that a prompt's products reach."""
 _PROMPT_SD: Final = 0.3
@@ -164,14 +165,18 @@ def prompt_terms(
 
 
 def unmeasured_types(works: Sequence[Work], rates: Mapping[str, DeviceRates]) -> tuple[str, ...]:
-    """The types whose rate is not measured but taken from near ones, most bytes first."""
+    """The types whose rate is not measured but taken from near ones, most bytes first.
+
+    Norms and other vectors, which are a few thousandths of a build, are not worth a word.
+    """
     read: Counter[str] = Counter()
     for work in works:
         known = rates.get(work.device)
         for kind, size in work.bytes_by_type.items():
             if known is not None and kind not in known.types:
                 read[kind] += round(size)
-    return tuple(kind for kind, _ in read.most_common())
+    least = _WORTH_A_WORD * sum(sum(work.bytes_by_type.values()) for work in works)
+    return tuple(kind for kind, size in read.most_common() if size >= least)
 
 
 def _reading(work: Work, known: DeviceRates) -> dict[str, Term]:

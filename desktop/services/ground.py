@@ -73,6 +73,7 @@ def read_ground(paths: Paths, parts: Parts | None = None) -> Ground:
         beside=_beside(kept, facts),
     )
     left = left_out_reason(evidence.left_out)
+    lacking = Reason("estimate_parts_lacking", {"threads": threads}) if kept and not known else None
     return Ground(
         here=here,
         kind=facts.kind,
@@ -83,7 +84,7 @@ def read_ground(paths: Paths, parts: Parts | None = None) -> Ground:
         parts_at=kept.started_at if kept else None,
         computes_bf16=_computes_bf16(devices),
         measured=works.measured(runs, state),
-        told=(left,) if left else (),
+        told=tuple(reason for reason in (lacking, left) if reason is not None),
     )
 
 
