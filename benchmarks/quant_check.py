@@ -5,7 +5,7 @@ every model of the catalogue: each tensor's type in each kind of file, with and 
 importance matrix, against a dry run of the engine; and the engine's loader has to find the tensors
 it wants, of the shapes it wants, and no others. The files have a header and no weights.
 
-    python benchmarks/quant_check.py [--catalogue]
+    python benchmarks/quant_check.py [--catalogue [ID...]]
 
 Prints one line a model, and ends with 1 if anything differs.
 """
@@ -33,7 +33,8 @@ KINDS = sorted(FILE_TYPES_COVERED - {"F32", "F16", "BF16"})
 
 def main() -> int:
     """Check all; the exit code."""
-    wanted = _catalogue() if "--catalogue" in sys.argv[1:] else _small()
+    ids = sys.argv[2:] if sys.argv[1:2] == ["--catalogue"] else None
+    wanted = _small() if ids is None else _catalogue(ids)
     results = [_check(name, model, load=load) for name, model, load in wanted]
     print(f"{len(results)} models, {results.count(False)} of them differ")
     return int(False in results)
@@ -46,8 +47,10 @@ def _small() -> Iterator[tuple[str, Model, bool]]:
             yield f"{architecture}, odd", tiny(architecture, whole=False, experts=experts), False
 
 
-def _catalogue() -> Iterator[tuple[str, Model, bool]]:
+def _catalogue(ids: list[str]) -> Iterator[tuple[str, Model, bool]]:
     for model in read_models(resources.text("catalogue/models.jsonl")):
+        if ids and model.id not in ids:
+            continue
         if tensors_of(model) is None:
             print(f"{model.id:40} {model.architecture} is not covered")
             continue

@@ -84,8 +84,11 @@ def _heads(model: Model, layers: tuple[LayerGroup, ...]) -> Metadata:
     attending = [group for group in layers if group.attention not in _NONE]
     if not attending:
         return {}
+    heads = _one_or_all(_most(g.heads for g in attending), layers, "heads")
+    if model.architecture == "deci":  # a layer without heads has no attention at all
+        heads = _by_layer(layers, lambda g: g.heads or 0)
     told: Metadata = {
-        "attention.head_count": _one_or_all(_most(g.heads for g in attending), layers, "heads"),
+        "attention.head_count": heads,
         "attention.head_count_kv": _kv_heads(layers),
     }
     if attending[0].attention is Attention.LATENT:

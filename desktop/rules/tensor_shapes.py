@@ -6,7 +6,15 @@ from functools import lru_cache
 from typing import Final, TypeAlias
 
 from desktop.records.model import Attention, LayerGroup, Model
-from desktop.rules.tensor_table import LATENT, LATENT_QUERY, PLAIN_QUERY, RECIPES, Recipe
+from desktop.rules.tensor_table import (
+    LATENT,
+    LATENT_QUERY,
+    NORMS_PER_HEAD,
+    NORMS_PER_HEAD_FROM,
+    PLAIN_QUERY,
+    RECIPES,
+    Recipe,
+)
 
 Shape: TypeAlias = tuple[int, ...]
 """Fastest-varying dimension first."""
@@ -122,10 +130,15 @@ def _parts(model: Model, group: LayerGroup, recipe: Recipe) -> Iterator[str]:
 
 
 def _attention(model: Model, group: LayerGroup, recipe: Recipe) -> str:
-    """Gemma 4's full layers take their keys as values, but in its models for phones (E2B, E4B)."""
+    """Gemma 4's full layers take their keys as values, but in its models for phones (E2B, E4B).
+
+    Command R has norms for each head from 64 layers on.
+    """
     keys_only = group.attention is Attention.FULL and not model.per_layer_embedding
     if model.architecture == "gemma4" and keys_only:
         return recipe.attention.replace("attn_v.weight n v; ", "")
+    if model.architecture == "command-r" and model.layers >= NORMS_PER_HEAD_FROM:
+        return recipe.attention + NORMS_PER_HEAD
     return recipe.attention
 
 
@@ -148,7 +161,8 @@ def _layer_measures(model: Model, group: LayerGroup) -> dict[str, int | None]:
     rope, latent = group.rope_size, group.latent_size
     f, xf = group.feed_forward, group.expert_feed_forward
     return {
-        "h": heads, "e": key, "ev": value, "q": q, "2q": _product(2, q), "k": k, "v": v,
+        "h": heads, "hk": kv_heads, "e": key, "ev": value,
+        "q": q, "2q": _product(2, q), "k": k, "v": v,
         "o": _product(heads, value), "qkv": _sum(q, k, v),
         "a": group.query_latent_size, "l": latent, "lr": _sum(latent, rope),
         "en": None if key is None or rope is None else key - rope,

@@ -21,6 +21,9 @@ SEPARATE: Final = "attn_q.weight n q; attn_k.weight n k; attn_v.weight n v; " + 
 FUSED: Final = "attn_qkv.weight n qkv; " + OUT
 BIASES: Final = "attn_q.bias q; attn_k.bias k; attn_v.bias v; "
 HEAD_NORMS: Final = "attn_q_norm.weight e; attn_k_norm.weight e; "
+NORMS_PER_HEAD: Final = "attn_q_norm.weight e h; attn_k_norm.weight e hk; "
+NORMS_PER_HEAD_FROM: Final = 64
+"""Layers, of Command R."""
 WIDE_NORMS: Final = "attn_q_norm.weight q; attn_k_norm.weight k; "
 GATED_QUERY: Final = SEPARATE.replace("n q;", "n 2q;") + HEAD_NORMS
 
