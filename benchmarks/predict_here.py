@@ -90,7 +90,8 @@ def main() -> int:
     options = _options()
     quiet = Quiet()
     rates = _measured_parts(options.threads)
-    cases = [_case(build, rates) for build in here_builds(options.wheels)]
+    chosen = [b for b in here_builds(options.wheels) if options.only in b.name]
+    cases = [_case(build, rates) for build in chosen]
     for case in cases:
         case.by_parts = _span([], case)
     _keep("by-parts", cases, options)
@@ -117,6 +118,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--repetitions", type=int, default=3, help="of each run")
     parser.add_argument("--rounds", type=int, default=2, help="of what was to be predicted")
     parser.add_argument("--no-rehearsals", action="store_true")
+    parser.add_argument("--only", default="", help="builds with this in their name, for a trial")
     return parser.parse_args()
 
 
