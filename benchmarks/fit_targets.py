@@ -65,6 +65,9 @@ OVERHEAD_MIB: Final = {
     "Metal": 100,
     "CPU": 32,
 }
+TOKEN_UNSURE_US: Final = {"Metal": 0}
+"""What is added to the high end of a token's cost, 150 elsewhere: no measured model has fewer than
+four billion weights, and only smaller ones would tell it from the layers' cost. Assumed."""
 STATE_SPREAD: Final = 1.7
 """Two models, a back end each."""
 EXPERTS_US: Final = {"CUDA": (3, 45), "Metal": (35, 110), "CPU": (10, 300), "": (5, 120)}
@@ -195,11 +198,11 @@ def _fitted(found: Found, backend: str, device_class: str) -> dict[str, str]:
     # the range holds for builds of all ages
     newest = found.fitted.law(like, device_class, recent=True).layer_s * 1e6
     share, attention = law.share, law.attention * lanes(device_class)
-    state = law.state_s * 1e6
+    state, unsure = law.state_s * 1e6, TOKEN_UNSURE_US.get(backend, 150)
     figures = {
         **_ends("share", share / reading, min(MOST_SHARE, share * reading)),
         **_ends("layer_us", newest / layers, fixed * layers),
-        **_ends("token_us", TOKEN_LAYERS * newest / layers, TOKEN_LAYERS * fixed * layers),
+        **_ends("token_us", TOKEN_LAYERS * newest / layers, TOKEN_LAYERS * fixed * layers + unsure),
         **_ends("state_us", state / STATE_SPREAD, state * STATE_SPREAD),
         **_ends("experts_us", *EXPERTS_US.get(backend, EXPERTS_US[""])),
         **_ends("latent_us", *LATENT_US.get(backend, LATENT_US[""])),
