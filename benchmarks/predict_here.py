@@ -106,7 +106,7 @@ def main() -> int:
             case.measured += _rates(case.build.path, options)
     if not options.no_rehearsals:
         _rehearse(cases, options)
-    print(f"{options.threads} threads; {quiet.words()}")
+    print(f"threads: {options.threads}; {quiet.words()}")
     print(f"raw values: {save('predict-here', [_plain(c) for c in cases]).name}")
     return _report(cases)
 

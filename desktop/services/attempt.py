@@ -13,6 +13,7 @@ from typing import Protocol, TypeVar
 
 from desktop import clock
 from desktop.bench.process import WorkerProcess
+from desktop.builds.rehearsal_file import sweep
 from desktop.errors import BenchError, Reason
 from desktop.identity.envelope import seal
 from desktop.identity.keys import open_signer
@@ -97,6 +98,8 @@ class Attempt(ABC):
             notice=self.notice,
         )
         with turn, kept_awake():
+            # who has the turn knows that no rehearsal runs: what lies there was left by a kill
+            sweep(paths)
             yield paths
 
     def open_signer(self, signing: Signing, key_file: Path | None) -> Signer | None:

@@ -14,6 +14,7 @@ from desktop.records.machine import Device
 from desktop.records.parts import PartRate, Parts
 from desktop.rules.parts_rates import memory_bandwidth_bytes_s, rates_of
 from desktop.services.facts import MachineFacts, machine_facts
+from desktop.services.rehearsals import sweep_left
 from desktop.services.results import kept_runs, newest_kept_parts
 from desktop.services.run_builds import RunBuilds
 from desktop.services.this_machine import Devices, devices_of
@@ -50,6 +51,7 @@ def read_ground(paths: Paths, parts: Parts | None = None) -> Ground:
     Raises:
         GramError: the ledger or the tables cannot be read.
     """
+    sweep_left(paths)
     facts = machine_facts(paths)
     kept = parts or newest_kept_parts(paths)
     devices = devices_of(facts.machine, facts.engine.devices if facts.engine else ())
@@ -72,6 +74,8 @@ def read_ground(paths: Paths, parts: Parts | None = None) -> Ground:
         targets=_targets(devices),
         beside=_beside(kept, facts),
     )
+    # the last two of what was given up: the engine, and why
+    silent = facts.given_up[-2:] if facts.engine is None else ()
     left = left_out_reason(evidence.left_out)
     lacking = Reason("estimate_parts_lacking", {"threads": threads}) if kept and not known else None
     return Ground(
@@ -84,7 +88,7 @@ def read_ground(paths: Paths, parts: Parts | None = None) -> Ground:
         parts_at=kept.started_at if kept else None,
         computes_bf16=_computes_bf16(devices),
         measured=works.measured(runs, state),
-        told=tuple(reason for reason in (lacking, left) if reason is not None),
+        told=(*silent, *(reason for reason in (lacking, left) if reason is not None)),
     )
 
 

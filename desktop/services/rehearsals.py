@@ -5,6 +5,7 @@ that a busy moment meets both. Nothing is signed: `Attempt.keep` is never called
 statement of a rehearsal.
 """
 
+import contextlib
 import logging
 import os
 from collections.abc import Callable, Iterator
@@ -35,6 +36,7 @@ from desktop.records.run import Plan, Repetition, SpeedTest
 from desktop.services.attempt import Attempt, Outside
 from desktop.services.estimate_tables import quants
 from desktop.services.profiles import models
+from desktop.services.turn import measuring_turn
 
 log = logging.getLogger(__name__)
 ROUNDS: Final = 2
@@ -65,7 +67,6 @@ class RehearsalSession(Attempt):
         model, quant = named_build(self._request.build)
         with self.turn(wait=self._request.wait) as paths:
             self.say(Phase.PREPARING)
-            sweep(paths)
             plan = plan_rehearsal(model, quant, room_for(paths))
             if not can_rehearse(model, quant.file_type):
                 raise GramError("rehearsal_unknown", name=f"{model.id}:{quant.label}")
@@ -185,6 +186,17 @@ def named_build(text: str) -> tuple[Model, Quant]:
     near = suggestions(name or text, models()) if model is None else ()
     said = f" Near: {', '.join(near)}." if near else ""
     raise GramError("rehearsal_name", name=text or "nothing", near=said)
+
+
+def sweep_left(paths: Paths) -> None:
+    """Remove what a killed rehearsal left, unless somebody measures now."""
+    if not rehearsal_folder(paths).exists():
+        return
+    turn = measuring_turn(
+        paths, "tidying up", wait=False, cancelled=lambda: False, notice=lambda _: None
+    )
+    with contextlib.suppress(GramError), turn:
+        sweep(paths)
 
 
 def room_for(paths: Paths) -> int:

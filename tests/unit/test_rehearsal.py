@@ -40,8 +40,9 @@ from desktop.rules.short_models import blocks_of, shortened
 from desktop.services.attempt import Outside
 from desktop.services.estimate_tables import quants
 from desktop.services.profiles import models
-from desktop.services.rehearsals import RehearsalSession, named_build
+from desktop.services.rehearsals import RehearsalSession, named_build, sweep_left
 from desktop.services.slow import SlowCalls
+from desktop.services.turn import measuring_turn
 
 PLENTY = 50_000_000_000
 ROOT = Path(__file__).parents[2]
@@ -350,3 +351,18 @@ def _values(kind, data):
         return (data.view("<u2").astype(np.uint32) << 16).view(np.float32)
     raw = gguf.GGMLQuantizationType[kind]
     return gguf.quants.dequantize(data, raw)
+
+
+def test_who_looks_what_fits_tidies_up_unless_somebody_measures(home):
+    left = rehearsal_folder(home) / "r.gguf"
+    left.parent.mkdir(parents=True)
+    left.write_bytes(b"x")
+    measuring = measuring_turn(
+        home, "a test", wait=False, cancelled=lambda: False, notice=lambda _: None
+    )
+    with measuring:
+        sweep_left(home)
+        assert left.exists()
+    sweep_left(home)
+    assert not left.parent.exists()
+    sweep_left(home)
