@@ -74,6 +74,7 @@ class PowermetricsMeter:
     dropped: int = field(default=0, init=False)
     _rest: bytes = field(default=b"", init=False)
     _energy_j: float | None = field(default=None, init=False)
+    _restart: bool = field(default=False, init=False)
 
     @property
     def facts(self) -> MeterFacts:
@@ -87,11 +88,14 @@ class PowermetricsMeter:
         samples = [read_sample(plist) for plist in whole if plist.strip()]
         good = [s.energy_j for s in samples if s is not None]
         self.dropped += len(samples) - len(good)
+        # also where all of them are damaged: their joules are missing from the next reading
+        self._restart = self._restart or len(good) < len(samples)
         if not good:
             return None
         # what the first sample covers began before there was a reading
         self._energy_j = 0.0 if self._energy_j is None else self._energy_j + sum(good)
-        return Reading(self.clock(), energy_j=self._energy_j, restart=len(good) < len(samples))
+        restart, self._restart = self._restart, False
+        return Reading(self.clock(), energy_j=self._energy_j, restart=restart)
 
     def close(self) -> None:
         """End the tool."""

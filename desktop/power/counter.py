@@ -138,10 +138,11 @@ class CounterMeter:
             for counter, count in zip(self.counters, counts, strict=True)
             if count is not None
         }
+        # also of a look that gives no sum: what the counter lost is missing from the next one
+        self._restart = self._restart or Change.RESTARTED in changes
         if None in counts or changes <= {Change.STALLED}:
             self.dropped += 1
             return None
-        self._restart = self._restart or Change.RESTARTED in changes
         fresh = self._all_fresh(at_ns)
         # where counters have moments of their own, a look between them is no failure
         held = not fresh and not self.together

@@ -198,6 +198,13 @@ def test_a_restart_that_was_not_reported_yet_is_not_forgotten():
     assert energies(meter, 4) == [None, None, (40, True), (80, False)]
 
 
+def test_a_restart_in_a_look_that_another_counter_refused_is_not_forgotten():
+    begun_anew, refused_once = [50, 60, 1, 11, 21], [100, 110, None, 130, 140]
+    meter = counted(begun_anew, refused_once, unit_j=1)
+    # 9 J of the first counter are not known: the step to the next sum says nothing
+    assert energies(meter, 5) == [(0, False), (20, False), None, (50, True), (70, False)]
+
+
 # --- momentary sensors
 
 
@@ -769,6 +776,24 @@ def test_powermetrics_that_comes_in_pieces_and_with_a_damaged_sample():
     assert meter.dropped == 1
     meter.close()
     assert tool.closed
+
+
+def test_time_of_damaged_powermetrics_samples_alone_in_their_look_is_not_covered():
+    good, damaged = plist(cpu_power=4000) + b"\0", b"<plist>junk</plist>\0"
+    came = iter([0, S, 3 * S, 4 * S])
+    meter = PowermetricsMeter(FakeTool(good, good, damaged, good, good), clock=lambda: next(came))
+    readings = [meter.read() for _ in range(5)]
+    assert [r and (r.energy_j, r.restart) for r in readings] == [
+        (0.0, False),
+        (4.0, False),
+        None,
+        (8.0, True),
+        (12.0, False),
+    ]
+    told = [r for r in readings if r is not None]
+    span = (told[0].at_ns, told[-1].at_ns)
+    energy = energy_of([span], told, None, meter.facts, meter.max_gap_ns)
+    assert (energy.energy_j, energy.covered) == (8.0, 0.5)
 
 
 def test_a_tool_is_read_without_waiting_and_ended():
