@@ -41,18 +41,21 @@ class Ground:
     told: tuple[Reason, ...]
 
 
-def read_ground(paths: Paths, parts: Parts | None = None) -> Ground:
+def read_ground(
+    paths: Paths, parts: Parts | None = None, facts: MachineFacts | None = None
+) -> Ground:
     """Detect the machine, ask the engine, read the ledger.
 
     Args:
         paths: the profile.
         parts: just measured and not kept; None: the newest that the ledger holds.
+        facts: of the machine, where they are known already; None: detected now.
 
     Raises:
         GramError: the ledger or the tables cannot be read.
     """
     sweep_left(paths)
-    facts = machine_facts(paths)
+    facts = facts or machine_facts(paths)
     kept = parts or newest_kept_parts(paths)
     devices = devices_of(facts.machine, facts.engine.devices if facts.engine else ())
     rates = rates_of(kept.parts) if kept else ()

@@ -1,0 +1,196 @@
+"""Parts and runs out of the ledger: what they make of this machine's estimates."""
+
+from dataclasses import replace
+
+import pytest
+
+from desktop.builds.rehearsal_file import make_rehearsal
+from desktop.estimate.catalogue import find
+from desktop.identity.envelope import seal
+from desktop.identity.signer import Signer
+from desktop.network.ledger import Ledger
+from desktop.records.build import Build
+from desktop.records.energy import MeterFacts, MeterKind, Scope, Source
+from desktop.records.estimate import Tier
+from desktop.records.events import Devices
+from desktop.records.fits import FitsRequest
+from desktop.records.machine import Conditions, Cpu, Device, DeviceKind, Machine, PowerSupply
+from desktop.records.parts import Part, Parts, PartsPlan, PartTest
+from desktop.records.run import TG128, EngineFacts, MemoryHeld, Plan, Repetition, Run
+from desktop.rules.kind import kind_label
+from desktop.rules.memory_answers import memory_answers
+from desktop.rules.parts_rates import work_of
+from desktop.rules.statements import PARTS_TYPE, RUN_TYPE, parts_payload, run_payload
+from desktop.services import estimate_tables
+from desktop.services.estimates import fits_of
+from desktop.services.facts import MachineFacts
+from desktop.services.ground import read_ground
+from desktop.services.profiles import models
+
+GIB = 1 << 30
+WHEN = "2026-12-01T00:00:00Z"
+MODEL = "llama-3.2-1b-instruct"
+CPU = Device("CPU", "AMD EPYC", DeviceKind.CPU, "CPU")
+CALM = Conditions(None, None, None, None, 1.0, None)
+MACHINE = Machine("Linux", "6", "x86_64", Cpu("AMD EPYC", 2, 2, usable_cpus=2), 16 * GIB)
+SHAPES = {
+    PartTest.MATVEC_F16: (4096, 1, 4096, 16),
+    PartTest.MATVEC_Q8_0: (4096, 1, 4096, 31),
+    PartTest.MATVEC_Q6_K: (4096, 1, 4096, 40),
+    PartTest.MATVEC_Q4_K: (4096, 1, 4096, 57),
+    PartTest.MATVEC_Q4_0: (4096, 1, 4096, 57),
+    PartTest.MATMUL_F16: (4096, 512, 4096, 1),
+    PartTest.SMALL_GRAPH: (32,),
+}
+SECONDS = {PartTest.MATMUL_F16: 0.09, PartTest.SMALL_GRAPH: 2.7e-6}
+
+
+@pytest.fixture
+def threads():
+    from desktop.machine.cores import usable_cores
+
+    return usable_cores()
+
+
+@pytest.fixture
+def keep(home):
+    signer, number = Signer.from_seed(bytes(32)), iter(range(100))
+
+    def kept(kind, payload, value):
+        body = payload(value, nonce=f"{next(number):032}", signed_at=WHEN)
+        Ledger(home.ledger).keep(seal(signer, kind, body), WHEN)
+
+    return kept
+
+
+@pytest.fixture
+def facts():
+    engine = Devices("llama.cpp", "b1", (CPU,), ("CPU",))
+    meter = MeterFacts("CPU load", Source.MODELLED, MeterKind.AVERAGE, Scope.SYSTEM)
+    return MachineFacts(
+        MACHINE, kind_label(MACHINE), meter, engine, CALM, memory_answers(MACHINE), ()
+    )
+
+
+def parts(threads, gb_s=28.0, **changes):
+    """Parts of a processor that reads every type at `gb_s`."""
+
+    def part(test, shape):
+        work = work_of(test, shape)
+        seconds = SECONDS.get(test) or work / (gb_s * 1e9)
+        return Part("CPU", test, threads, work, (round(seconds * 1e9) or 1,) * 6, shape)
+
+    measured = tuple(part(test, shape) for test, shape in SHAPES.items())
+    plan = PartsPlan(threads=threads)
+    told = Parts(MACHINE, "llama.cpp", "b1", (CPU,), plan, measured, CALM, CALM, WHEN)
+    return replace(told, **changes)
+
+
+def run(threads, label, tok_s, **changes):
+    of, quant = find(MODEL, models()), find(label, estimate_tables.quants())
+    sha = f"{quant.rank:064x}"
+    build = Build(
+        f"{MODEL}-{label}.gguf", sha, 800_000_000, of.architecture, None, label, of.parameters, None
+    )
+    ns = round(128e9 / tok_s)
+    repetitions = tuple(
+        Repetition(TG128.name, False, i * 10**12, i * 10**12 + ns, 128, ()) for i in range(6)
+    )
+    told = Run(
+        build, MACHINE, EngineFacts("llama.cpp", "b1", "CPU", (CPU,), threads, "enabled", -1),
+        Plan(tests=(TG128,), threads=threads), repetitions, (), MemoryHeld(None, None, None, None),
+        (), CALM, CALM, WHEN,
+    )  # fmt: skip
+    return replace(told, **changes)
+
+
+def row_of(home, facts, label="Q4_K_M"):
+    found = fits_of(read_ground(home, facts=facts), FitsRequest(words=(MODEL, label)))
+    return found, found.rows[0]
+
+
+def test_nothing_measured_is_a_reason_and_a_way_out(home, facts):
+    found, row = row_of(home, facts)
+    assert found.parts_at is None
+    assert row.estimate.decode is None
+    assert "gram parts" in row.estimate.reasons[0].advice()
+
+
+def test_parts_give_rates(home, facts, keep, threads):
+    keep(PARTS_TYPE, parts_payload, parts(threads))
+    found, row = row_of(home, facts)
+    assert found.parts_at == WHEN
+    assert row.estimate.tier is Tier.B
+    # 0.8 GB at 28 GB/s, with layers, cache and token
+    assert row.middle_tok_s == pytest.approx(33, rel=0.15)
+
+
+def test_parts_with_other_threads_say_so(home, facts, keep, threads):
+    keep(PARTS_TYPE, parts_payload, parts(threads + 1))
+    found, row = row_of(home, facts)
+    assert row.estimate.tier is None
+    assert [r.code for r in found.told] == ["estimate_parts_lacking"]
+
+
+def test_parts_of_an_older_engine_say_so(home, facts, keep, threads):
+    keep(PARTS_TYPE, parts_payload, parts(threads, engine_version="b0"))
+    _, row = row_of(home, facts)
+    assert "estimate_parts_old" in [r.code for r in row.estimate.reasons]
+
+
+def test_runs_calibrate_and_a_build_that_was_measured_stands_there(home, facts, keep, threads):
+    keep(PARTS_TYPE, parts_payload, parts(threads))
+    _, before = row_of(home, facts)
+    slower = 0.75 * before.middle_tok_s
+    for label in ("Q4_K_M", "Q4_K_S", "Q5_K_M"):
+        keep(RUN_TYPE, run_payload, run(threads, label, slower))
+    found, after = row_of(home, facts)
+    assert found.runs == 3
+    assert after.estimate.tier is Tier.A
+    assert after.measured_tok_s == pytest.approx(slower, rel=1e-3)
+    assert after.middle_tok_s < 0.9 * before.middle_tok_s
+    _, other = row_of(home, facts, "Q4_0")
+    assert other.measured_tok_s is None
+    assert other.estimate.tier is Tier.A
+
+
+def test_runs_of_another_state_are_told_and_not_mixed_in(home, facts, keep, threads):
+    keep(PARTS_TYPE, parts_payload, parts(threads))
+    battery = replace(CALM, power_supply=PowerSupply.BATTERY)
+    keep(RUN_TYPE, run_payload, run(threads, "Q4_K_M", 3.0, before=battery))
+    engine = EngineFacts("llama.cpp", "b0", "CPU", (CPU,), threads, "enabled", -1)
+    keep(RUN_TYPE, run_payload, run(threads, "Q4_K_M", 3.0, engine=engine))
+    found, row = row_of(home, facts)
+    assert row.estimate.tier is Tier.B
+    assert row.measured_tok_s is None
+    said = found.told[0].text()
+    assert "battery" in said
+    assert "another version of the engine" in said
+
+
+def test_a_build_on_the_disk_is_known_by_its_header(home, facts, keep, threads):
+    """A model that the catalogue does not have: its file tells the tensors."""
+    from desktop.services.run_builds import RunBuilds
+    from desktop.services.this_machine import devices_of
+
+    own = replace(find("smollm2-135m-instruct", models()), id="own", vocabulary=40_000)
+    path = home.builds / "own.gguf"
+    make_rehearsal(path, own, "Q8_0", (0, 1, 2), lambda _d, _t: None)
+    _strip_mark(path)
+    from desktop.builds.describe import describe
+
+    build = describe(path)
+    one = replace(run(threads, "Q8_0", 100.0), build=build)
+    builds = RunBuilds(home, devices_of(MACHINE, (CPU,)))
+    works = builds.of(one, TG128)
+    assert works is not None
+    assert works[0].layers == 3
+    assert set(works[0].bytes_by_type) == {"Q8_0", "F32"}
+    unknown = replace(build, sha256="0" * 64, parameters=12345)
+    assert builds.of(replace(one, build=unknown), TG128) is None
+
+
+def _strip_mark(path):
+    """The same file without the mark of a rehearsal, as a person's own would be."""
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"gram.rehearsal", b"gram.rehearsed", 1))
