@@ -55,16 +55,17 @@ def read_ground(
         GramError: the ledger or the tables cannot be read.
     """
     sweep_left(paths)
-    facts = facts or machine_facts(paths)
-    kept = parts or newest_kept_parts(paths)
+    found = facts or machine_facts(paths)
+    return _ground(paths, found, parts or newest_kept_parts(paths))
+
+
+def _ground(paths: Paths, facts: MachineFacts, parts: Parts | None) -> Ground:
     devices = devices_of(facts.machine, facts.engine.devices if facts.engine else ())
-    rates = rates_of(kept.parts) if kept else ()
-    threads = usable_cores()
+    rates, threads = rates_of(parts.parts) if parts else (), usable_cores()
     known = _device_rates(devices, rates, threads)
     state = _state(facts, devices, threads)
-    works = RunBuilds(paths, devices)
-    runs = tuple(kept_runs(paths))
-    evidence = evidence_of(runs, state, known, works.of) if known else Evidence()
+    builds, runs = RunBuilds(paths, devices), tuple(kept_runs(paths))
+    evidence = evidence_of(runs, state, known, builds.of) if known else Evidence()
     here = Here(
         name=facts.kind,
         room=devices.room,
@@ -75,12 +76,8 @@ def read_ground(
         sides=devices.sides,
         why_no_sides=devices.why_no_sides,
         targets=_targets(devices),
-        beside=_beside(kept, facts),
+        beside=_beside(parts, facts),
     )
-    # the last two of what was given up: the engine, and why
-    silent = facts.given_up[-2:] if facts.engine is None else ()
-    left = left_out_reason(evidence.left_out)
-    lacking = Reason("estimate_parts_lacking", {"threads": threads}) if kept and not known else None
     return Ground(
         here=here,
         kind=facts.kind,
@@ -88,11 +85,21 @@ def read_ground(
         threads=threads,
         on_card_bytes=facts.answers.on_card_bytes,
         with_offload_bytes=facts.answers.with_offload_bytes,
-        parts_at=kept.started_at if kept else None,
+        parts_at=parts.started_at if parts else None,
         computes_bf16=_computes_bf16(devices),
-        measured=works.measured(runs, state),
-        told=(*silent, *(reason for reason in (lacking, left) if reason is not None)),
+        measured=builds.measured(runs, state),
+        told=_told(facts, here, parts),
     )
+
+
+def _told(facts: MachineFacts, here: Here, parts: Parts | None) -> tuple[Reason, ...]:
+    """What is said once of all estimates."""
+    # the last two of what was given up: the engine, and why
+    silent = facts.given_up[-2:] if facts.engine is None else ()
+    lacks = parts is not None and not here.rates
+    lacking = (Reason("estimate_parts_lacking", {"threads": usable_cores()}),) if lacks else ()
+    left = left_out_reason(here.evidence.left_out)
+    return (*silent, *lacking, *((left,) if left else ()))
 
 
 def _device_rates(
