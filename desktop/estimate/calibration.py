@@ -20,7 +20,10 @@ from desktop.rules.ggml_types import BLOCKS
 LAYER_GRAPHS: Final = 15.0
 """A layer's fixed cost on a processor, in small graphs: some twenty operations, after each of which
 all threads meet."""
+CARD_LAYER_GRAPHS: Final = 4.0
+"""The same on a card, where a small graph is mostly the wait for its end, and a layer has none."""
 _LAYER_SD: Final = 0.5
+_CARD_LAYER_SD: Final = 0.8
 _ARCHITECTURE_SD: Final = 0.3
 """Between the layers of one architecture and another's."""
 _TOKEN_LAYERS: Final = 3.0
@@ -224,7 +227,11 @@ def _layer(
         middle = (layer.low + layer.high) / 2
         return middle, max(0.1, (layer.high - layer.low) / 2 / _NINETY / middle)
     graph_s = _rate(rates, device, threads, PartTest.SMALL_GRAPH)
-    return None if graph_s is None else (LAYER_GRAPHS * graph_s, _LAYER_SD)
+    if graph_s is None:
+        return None
+    if threads is None:
+        return CARD_LAYER_GRAPHS * graph_s, _CARD_LAYER_SD
+    return LAYER_GRAPHS * graph_s, _LAYER_SD
 
 
 def _rate(

@@ -274,6 +274,9 @@ def _by_catalogue(here: Here, case: _Case, use: Use) -> FitRow:
         told = here.why_no_sides or Reason("estimate_no_bandwidth", {"device": here.name})
         return replace(row, estimate=replace(row.estimate, reasons=(told,)))
     asked = case.asked
+    if case.placed.fit is Fit.WITH_OFFLOAD and sides.host is None:
+        told = Reason("estimate_no_bandwidth", {"device": "the system's memory"})
+        return replace(row, estimate=replace(row.estimate, reasons=(told,)))
     try:
         placed = placed_work(asked.model, asked.weights, use, case.placed.placement, sides)
         tokens = use.depth or PROMPT

@@ -104,6 +104,8 @@ def test_a_cards_layers_cost_what_its_class_is_known_for():
     assert of_class.layer_s == pytest.approx(20e-6)
     # without it, and without a small graph, the fixed cost is not known: no answer
     assert device_rates(rates, "CUDA0", None) is None
+    graph = PartRate("CUDA0", PartTest.SMALL_GRAPH, None, 12e-6, 0.1, 120)
+    assert device_rates([*rates, graph], "CUDA0", None).layer_s == pytest.approx(48e-6)
 
 
 def test_devices_work_one_after_another():

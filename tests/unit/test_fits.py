@@ -195,6 +195,16 @@ class TestTiers:
         assert found.middle_tok_s is None
         assert found.estimate.reasons[0].code == "estimate_no_parts"
 
+    def test_offload_without_a_known_bandwidth_of_the_memory_is_a_reason(self):
+        room = Room((3 * GIB,), 16 * GIB)
+        found = row(
+            asked("llama-3.1-8b-instruct"), rates={}, room=room, cards=("CUDA0",),
+            sides={"gguf_kquant": Sides((side(),), None)},
+        )  # fmt: skip
+        assert found.fit is Fit.WITH_OFFLOAD
+        assert found.estimate.reasons[0].code == "estimate_no_bandwidth"
+        assert found.estimate.decode is None
+
     def test_without_either_there_is_a_reason_and_no_number(self):
         found = row(asked(), rates={})
         assert found.estimate.tier is None
