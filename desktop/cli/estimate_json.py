@@ -40,7 +40,7 @@ def model_page(page: ModelPage) -> Plain:
         ranked=[_row(rank, row, page) for rank, row in enumerate(page.rows, 1)],
         without_result=[_no_result(row) for row in page.without],
         start=_start(page.start),
-        reasons=[_reason(reason) for reason in page.meanings],
+        reasons=[reason_object(reason) for reason in page.meanings],
         related=[_short(model) for model in page.related],
     )
 
@@ -136,7 +136,7 @@ def _chosen(choice: Choice) -> str | None:
 
 
 def _no_result(row: NoResult) -> Plain:
-    return {**_device(row.configuration), "reason": _reason(row.reason)}
+    return {**_device(row.configuration), "reason": reason_object(row.reason)}
 
 
 def _device(configuration: Configuration) -> dict[str, Plain]:
@@ -203,10 +203,11 @@ def _line(line: Line) -> Plain:
 
 
 def _maybe_reason(reason: Reason | None) -> Plain:
-    return None if reason is None else _reason(reason)
+    return None if reason is None else reason_object(reason)
 
 
-def _reason(reason: Reason) -> Plain:
+def reason_object(reason: Reason) -> Plain:
+    """A reason as every object of estimates has it."""
     return {
         "code": reason.code,
         "label": reasons.LABELS.get(reason.code),

@@ -3,14 +3,16 @@
 `rows` are best first. A row without a rate has `decode` null and its reasons say why.
 """
 
+from desktop.cli.estimate_json import reason_object
 from desktop.cli.plain import Plain, to_plain
-from desktop.errors import Reason
 from desktop.records.fits import FitRow, Fits
 
 
 def fits(found: Fits) -> Plain:
     """The whole answer."""
     return {
+        "format": "gram-fits",
+        "version": 1,
         "kind": found.kind,
         "devices": [device.name for device in found.devices],
         "threads": found.threads,
@@ -20,7 +22,7 @@ def fits(found: Fits) -> Plain:
         "with_offload_bytes": found.with_offload_bytes,
         "parts_at": found.parts_at,
         "runs": found.runs,
-        "told": [_reason(reason) for reason in found.told],
+        "told": [reason_object(reason) for reason in found.told],
         "rows": [_row(row) for row in found.rows],
         "hidden": found.hidden,
     }
@@ -51,10 +53,5 @@ def _row(row: FitRow) -> Plain:
         "measured_tok_s": row.measured_tok_s,
         "tier": estimate.tier.value if estimate.tier else None,
         "target": estimate.target,
-        "reasons": [_reason(reason) for reason in estimate.reasons],
+        "reasons": [reason_object(reason) for reason in estimate.reasons],
     }
-
-
-def _reason(reason: Reason) -> Plain:
-    params = {name: to_plain(value) for name, value in reason.params.items()}
-    return {"code": reason.code, "text": reason.text(), "params": params}

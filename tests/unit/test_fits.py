@@ -476,7 +476,10 @@ class TestCommand:
         status, said = self.gram(capsys, SMALL, "q4_k_m", "--json", "--context", "8192")
         found = json.loads(said.out)
         assert status == 0
+        assert (found["format"], found["version"]) == ("gram-fits", 1)
         assert found["context"] == 8192
+        reason = found["rows"][0]["reasons"][0]
+        assert set(reason) == {"code", "label", "text", "advice", "parameters"}
         assert found["rows"][0]["model"] == SMALL
         assert set(found["rows"][0]) == {
             "model", "quant", "fit", "size_bytes", "need", "need_bytes", "card_bytes", "host_bytes",
