@@ -8,7 +8,6 @@ from desktop.cli.following import begin_log, measured, outside_of, signing_of
 from desktop.cli.live import LiveLine
 from desktop.cli.output import say_error, say_json
 from desktop.cli.parts import PartsLine
-from desktop.cli.plain import to_plain
 from desktop.errors import GramError
 from desktop.paths import Paths, default_paths
 from desktop.records.events import PartsFinished, RehearsalFinished, RunFailed
@@ -103,7 +102,7 @@ def _rehearse(paths: Paths, build: str, options: Options) -> int:
     if isinstance(end, RunFailed):
         return _failed(end, options)
     if options["as_json"]:
-        say_json({"rehearsal": to_plain(end.rehearsal)})
+        say_json(fits_json.rehearsal(end.rehearsal))
     else:
         fits_show.rehearsal(end.rehearsal)
     return 0

@@ -5,7 +5,10 @@
 
 from desktop.cli.estimate_json import reason_object
 from desktop.cli.plain import Plain, to_plain
+from desktop.errors import Reason
+from desktop.records.estimate import Tier
 from desktop.records.fits import FitRow, Fits
+from desktop.records.rehearsal import Rehearsal
 
 
 def fits(found: Fits) -> Plain:
@@ -26,6 +29,22 @@ def fits(found: Fits) -> Plain:
         "rows": [_row(row) for row in found.rows],
         "hidden": found.hidden,
     }
+
+
+def rehearsal(found: Rehearsal) -> Plain:
+    """What was rehearsed; a range of tier B, no result."""
+    return {
+        "format": "gram-rehearsal",
+        "version": 1,
+        "rehearsal": to_plain(found),
+        "tier": Tier.B.value,
+        "reasons": [reason_object(rehearsed(found))],
+    }
+
+
+def rehearsed(found: Rehearsal) -> Reason:
+    """Why its range is as it is."""
+    return Reason("estimate_rehearsed", {"at": found.at})
 
 
 def depth(found: Fits) -> int:

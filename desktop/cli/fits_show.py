@@ -5,7 +5,7 @@ from typing import Final
 
 from desktop.cli import figures
 from desktop.cli.figures import DASH
-from desktop.cli.fits_json import depth
+from desktop.cli.fits_json import depth, rehearsed
 from desktop.cli.fitting import Column, print_fitting
 from desktop.cli.output import say
 from desktop.cli.prose import heading, paragraph
@@ -58,10 +58,8 @@ def rehearsal(found: Rehearsal) -> None:
         ("Generation", f"{low} to {high} tok/s, likeliest {middle} (tg128)"),
         ("Engine", engine),
     )
-    paragraph(
-        "A rehearsal, not a result: files of these shapes with random weights were measured here "
-        "and removed; what the whole build would take follows from them. Nothing is signed."
-    )
+    paragraph(rehearsed(found).text())
+    paragraph("The files were removed. It is no result: nothing is signed.")
 
 
 def _head(found: Fits) -> tuple[tuple[str, str], ...]:

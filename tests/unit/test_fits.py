@@ -500,6 +500,13 @@ class TestCommand:
         assert status != 0
         assert json.loads(said.out)["error"]["code"] == "rehearsal_name"
 
+    def test_a_rehearsal_is_a_range_and_no_result(self, home, capsys):
+        words = ("--rehearse", "smollm2-135m-instruct:Q4_0", "--tokens", "8", "--threads", "1")
+        status, said = self.gram(capsys, *words)
+        assert status == 0
+        assert "30 of its 30 layers" in said.out
+        assert "nothing is signed" in said.out
+
     def test_a_probe_gives_rates_at_once(self, home, capsys):
         words = (SMALL, "--probe", "--unsigned", "--seconds", "20", "--json")
         status, said = self.gram(capsys, *words)
