@@ -289,6 +289,9 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
             "The setting could not be kept: {detail}.",
             "Free some disk space or check the data folder's permissions, then try again.",
         ),
+        "settings_busy": Sentence(
+            "The setting could not be kept: another Gram is changing the settings.", "Try again."
+        ),
         "resource_damaged": Sentence(
             "Gram's data file {name} is damaged: {detail}.", "Install Gram again."
         ),

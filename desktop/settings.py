@@ -34,6 +34,7 @@ _US_STATES: Final = frozenset(
 )
 _LEAST_USD: Final = 0.0001
 """Less is a slip of the keyboard: no hour and no kWh costs a hundredth of a cent."""
+_FIGURES: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)")
 _SHOWN: Final = 60
 """Characters of a wrong value."""
 _REFUSALS: Final = (ValueError, TypeError, OverflowError)
@@ -99,6 +100,9 @@ def _dollars(most: float) -> Callable[[object], float]:
     def checked(value: object) -> float:
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             raise TypeError(value)
+        if isinstance(value, str) and not _FIGURES.fullmatch(value.strip()):
+            # what a keyboard's slip or another script writes is not guessed at
+            raise ValueError(value)
         number = float(value)
         if not (number == 0 or _LEAST_USD <= number <= most):  # NaN is neither
             raise ValueError(value)

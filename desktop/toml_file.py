@@ -7,7 +7,6 @@ never overwritten.
 import contextlib
 import os
 import stat
-import tempfile
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -16,13 +15,20 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from filelock import FileLock, Timeout
 
 from desktop.errors import GramError, Reason
+from desktop.own_files import give_to_folders_owner, never_a_pipe, written_beside
 
 Value: TypeAlias = str | bool | float
 
 _MAX_BYTES: Final = 64 << 10
 """Of the file; all settings together take less than 1 KiB."""
 _MAX_DEPTH: Final = 32
+_TOO_LARGE: Final = f"larger than {_MAX_BYTES >> 10} KiB"
 _LOCK_S: Final = 10.0
+_READING_S: Final = 2.0
+"""Who reads waits less: another Gram takes milliseconds."""
+_MARK: Final = "\ufeff"
+"""The byte-order mark."""
+_BROKEN: Final = (ValueError, RecursionError)
 _NOT_CHANGED: Final = "it cannot be changed here without losing something in it; use an editor"
 
 
@@ -37,7 +43,13 @@ class Table(NamedTuple):
 
 def read_toml(path: Path) -> Table:
     """The file's table; a broken file is set aside. Never raises."""
-    return _read(_target(path))
+    file = _target(path)
+    try:
+        return _parsed(file)
+    except _BROKEN as e:
+        return _broken(file, str(e))
+    except OSError as e:
+        return _unreadable(_said(e))
 
 
 def change_toml(path: Path, name: str, value: Value | None) -> Table:
@@ -46,16 +58,19 @@ def change_toml(path: Path, name: str, value: Value | None) -> Table:
     Comments, order and all other keys stay as they were.
 
     Raises:
-        GramError: `settings_write`. The file is as it was then.
+        GramError: `settings_write`, `settings_busy`. The file is as it was then, a broken one too.
     """
-    with _alone(path):
-        file = _target(path)
-        found = _read(file)
-        if found.told is not None and found.told.code == "settings_unreadable":
-            raise GramError("settings_write", **found.told.params)
+    file = _target(path)
+    with _alone(file, _LOCK_S):
+        broken = None
+        try:
+            found = _parsed(file)
+        except _BROKEN as e:
+            found, broken = Table({}), str(e)
+        except OSError as e:
+            raise GramError("settings_write", detail=_said(e)) from e
         changed = _changed(found, name, value)
-        _write(file, changed.text)
-        return changed
+        return changed._replace(told=_write(file, changed.text, broken))
 
 
 def _changed(found: Table, name: str, value: Value | None) -> Table:
@@ -66,7 +81,7 @@ def _changed(found: Table, name: str, value: Value | None) -> Table:
 
     wanted = {key: kept for key, kept in found.values.items() if key != name}
     try:
-        document = tomlkit.parse(found.text)
+        document = tomlkit.parse(found.text.removeprefix(_MARK))
         document.pop(name, None) if value is None else document.update({name: value})
         text = tomlkit.dumps(document)
         values = tomllib.loads(text)
@@ -77,31 +92,59 @@ def _changed(found: Table, name: str, value: Value | None) -> Table:
     # as text: a NaN of the person's is no other NaN
     if {k: repr(v) for k, v in values.items()} != {k: repr(v) for k, v in wanted.items()}:
         raise GramError("settings_write", detail=_NOT_CHANGED)
-    return Table(values, text, found.told)
+    # as it was: Windows' editors put a mark before the text
+    text = _MARK * found.text.startswith(_MARK) + text
+    if len(text.encode()) > _MAX_BYTES:
+        raise GramError("settings_write", detail=f"the file would be {_TOO_LARGE}")
+    return Table(values, text)
 
 
-def _read(path: Path) -> Table:
+def _parsed(path: Path) -> Table:
+    """The file as it is now; an empty table where there is none.
+
+    Raises:
+        OSError: it cannot be read.
+        ValueError, RecursionError: it is no TOML that can be written again.
+    """
     try:
         text = _bytes(path).decode("utf-8")
-        values = tomllib.loads(text)
-        _check(values)
     except FileNotFoundError:
         return Table({})
-    except (ValueError, RecursionError) as e:
-        return Table({}, told=_set_aside(path, str(e)))
-    except OSError as e:
-        return Table({}, told=Reason("settings_unreadable", {"detail": e.strerror or str(e)}))
+    values = tomllib.loads(text.removeprefix(_MARK))
+    _check(values)
     return Table(values, text)
+
+
+def _broken(path: Path, detail: str) -> Table:
+    """Set a broken file aside, unless another Gram has done so or written a good one meanwhile."""
+    try:
+        with _alone(path, _READING_S):
+            try:
+                return _parsed(path)
+            except _BROKEN as e:
+                return Table({}, told=_set_aside(path, str(e)))
+    except GramError as e:
+        return _unreadable(f"{detail}; {e.reason.params.get('detail', e.reason.text())}")
+    except OSError as e:
+        return _unreadable(_said(e))
+
+
+def _unreadable(detail: str) -> Table:
+    return Table({}, told=Reason("settings_unreadable", {"detail": detail}))
+
+
+def _said(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)
 
 
 def _bytes(path: Path) -> bytes:
     """Of a regular file only: a pipe would be waited for, and a device may have no end."""
-    if not stat.S_ISREG(path.stat().st_mode):
-        raise OSError(None, "it is not a regular file")
-    with path.open("rb") as file:
+    with open(path, "rb", opener=never_a_pipe) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(None, "it is not a regular file")
         data = file.read(_MAX_BYTES + 1)
     if len(data) > _MAX_BYTES:
-        raise OSError(None, f"it is larger than {_MAX_BYTES >> 10} KiB")
+        raise OSError(None, f"it is {_TOO_LARGE}")
     return data
 
 
@@ -130,23 +173,62 @@ def _target(path: Path) -> Path:
 
 
 @contextlib.contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """Nobody else changes the file meanwhile. Raises GramError `settings_write`."""
-    lock = FileLock(path.with_suffix(".lock"), timeout=_LOCK_S)
+def _alone(path: Path, limit_s: float) -> Iterator[None]:
+    """Nobody else changes the file meanwhile: profiles that link to one file have one lock.
+
+    Raises:
+        GramError: `settings_busy` after `limit_s`; `settings_write` where no lock can be made.
+    """
+    lock = FileLock(path.with_suffix(".lock"), timeout=limit_s)
     try:
         lock.acquire()
     except Timeout as e:
-        raise GramError("settings_write", detail="another Gram is changing them") from e
+        raise GramError("settings_busy") from e
     except OSError as e:
-        raise GramError("settings_write", detail=e.strerror or str(e)) from e
+        raise GramError("settings_write", detail=_said(e)) from e
     try:
+        give_to_folders_owner(Path(lock.lock_file))
         yield
     finally:
         lock.release()
 
 
+def _write(path: Path, text: str, broken: str | None) -> Reason | None:
+    """Put the text in the file's place, whole or not at all.
+
+    A broken file is set aside only when what replaces it is on the disk.
+
+    Args:
+        path: the file.
+        text: all of it.
+        broken: why the file that is there cannot be read; None where it can.
+
+    Returns:
+        What the person should be told of the file that was there.
+
+    Raises:
+        GramError: `settings_write`. The file is as it was then.
+    """
+    try:
+        with written_beside(path, text.encode()) as beside:
+            told = None if broken is None else _set_aside(path, broken)
+            if told is not None and "aside" not in told.params:
+                raise GramError("settings_write", **told.params)
+            try:
+                beside.replace(path)
+            except OSError:
+                _put_back(path, told)
+                raise
+            return told
+    except (OSError, ValueError, TypeError, RecursionError) as e:
+        raise GramError("settings_write", detail=_said(e)) from e
+
+
 def _set_aside(path: Path, detail: str) -> Reason:
-    """Rename the broken file to a name that is free; what the person should be told."""
+    """Rename the broken file to a name that is free; what the person should be told.
+
+    Only under the lock: a rename writes over a file that has just taken the name.
+    """
     free = (path.with_name(f"{path.stem}.broken-{n}{path.suffix}") for n in range(1, 1000))
     aside = next((name for name in free if not os.path.lexists(name)), None)
     if aside is None:
@@ -154,22 +236,11 @@ def _set_aside(path: Path, detail: str) -> Reason:
     try:
         path.rename(aside)
     except OSError as e:
-        return Reason("settings_unreadable", {"detail": e.strerror or str(e)})
+        return Reason("settings_unreadable", {"detail": f"{detail}; {_said(e)}"})
     return Reason("settings_broken", {"detail": detail, "aside": aside.name, "name": path.name})
 
 
-def _write(path: Path, text: str) -> None:
-    """Whole or not at all: beside it first, then renamed over it."""
-    beside = None
-    try:
-        descriptor, beside = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(text.encode())
-            file.flush()
-            os.fsync(file.fileno())
-        Path(beside).replace(path)
-    except (OSError, ValueError, TypeError, RecursionError) as e:
-        if beside is not None:
-            with contextlib.suppress(OSError):
-                Path(beside).unlink()
-        raise GramError("settings_write", detail=getattr(e, "strerror", None) or str(e)) from e
+def _put_back(path: Path, told: Reason | None) -> None:
+    if told is not None:
+        with contextlib.suppress(OSError):
+            path.with_name(str(told.params["aside"])).rename(path)

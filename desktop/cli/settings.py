@@ -1,5 +1,7 @@
 """`gram settings`: list, show, set and unset what the person sets."""
 
+from decimal import Decimal
+
 import click
 
 from desktop.cli.figures import DASH
@@ -29,7 +31,7 @@ def run(paths: Paths, key: str | None, value: str | None, *, unset: bool, as_jso
         say_json(found)
         return
     for name, now in found.items():
-        say(f"{name:<20}{_words(now):<12}{KEYS[name].what}")
+        say(f"{name:<20}{_words(now):<11} {KEYS[name].what}")
 
 
 def _changed(paths: Paths, key: str | None, value: str | None, *, unset: bool) -> Loaded:
@@ -66,4 +68,10 @@ def _words(value: Plain) -> str:
         return "yes" if value else "no"
     if value is None:
         return DASH
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return _figures(value) if isinstance(value, float) else str(value)
+
+
+def _figures(value: float) -> str:
+    """As one would type it: every figure, no power of ten, no point without need."""
+    text = f"{Decimal(repr(value)):f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

@@ -5,6 +5,8 @@ import json
 import math
 import os
 import stat
+import subprocess
+import sys
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
@@ -76,6 +78,14 @@ def test_only_the_owner_can_read_it(file):
         ("hardware_price_usd", "1e400"),
         ("tariff_usd_kwh", "1e-320"),
         ("hourly_rate_usd", "0.00009"),
+        # figures and signs of other scripts, powers of ten, signs between figures
+        ("tariff_usd_kwh", "\N{FULLWIDTH DIGIT ONE}"),
+        ("tariff_usd_kwh", "\N{ARABIC-INDIC DIGIT ONE}"),
+        ("tariff_usd_kwh", "\N{MINUS SIGN}0"),
+        ("hardware_price_usd", "1_600"),
+        ("tariff_usd_kwh", "1e-1"),
+        ("hourly_rate_usd", "."),
+        ("hourly_rate_usd", ""),
     ],
 )
 def test_a_wrong_value_is_refused_with_what_is_allowed(file, name, value):
@@ -305,6 +315,35 @@ def test_minus_zero_is_zero(file):
     assert math.copysign(1, found) == 1
 
 
+@pytest.mark.parametrize(
+    ("value", "number"), [("0.50", 0.5), (" 1600 ", 1600.0), (".5", 0.5), ("5.", 5.0), ("+2", 2.0)]
+)
+def test_a_number_is_figures_with_a_point(file, value, number):
+    assert change_setting(file, "hourly_rate_usd", value).settings.hourly_rate_usd == number
+
+
+def test_a_number_in_the_file_may_be_written_as_toml_allows(file):
+    file.write_text("hardware_price_usd = 1_600\nhourly_rate_usd = 5e-1\n")
+    assert read_settings(file).settings == Settings(hardware_price_usd=1600.0, hourly_rate_usd=0.5)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("9999999", "9999999"),
+        ("9999999.5", "9999999.5"),
+        ("1234567.89", "1234567.89"),
+        ("0.0001", "0.0001"),
+        ("0", "0"),
+        ("1600.0", "1600"),
+    ],
+)
+def test_the_door_shows_a_number_as_it_would_be_typed(home, capsys, value, shown):
+    assert main(["settings", "hardware_price_usd", value]) == 0
+    assert capsys.readouterr().out.split()[1] == shown
+    change_setting(home.settings, "hardware_price_usd", shown)
+
+
 def test_a_long_wrong_value_is_told_in_short(file):
     file.write_text(f'place = "{"x" * 5000}"')
     (told,) = read_settings(file).told
@@ -362,3 +401,134 @@ def test_the_door_tells_of_a_broken_file_and_goes_on(home, capsys):
     told = capsys.readouterr()
     assert json.loads(told.out) == {"place": None}
     assert "set aside as settings.broken-1.toml" in told.err
+
+
+def test_a_good_file_that_another_gram_wrote_meanwhile_is_not_set_aside(file, monkeypatch):
+    file.write_text("place = NL")
+    parse, others = tomllib.loads, iter(["0.30"])
+
+    def slow(text):
+        try:
+            return parse(text)
+        finally:
+            # once, between the look at the broken file and what follows from it
+            for tariff in others:
+                change_setting(file, "tariff_usd_kwh", tariff)
+
+    monkeypatch.setattr(tomllib, "loads", slow)
+    assert read_settings(file) == (Settings(tariff_usd_kwh=0.3), ())
+    assert [f.read_text() for f in file.parent.glob("settings.broken*")] == ["place = NL"]
+    assert read_settings(file).settings == Settings(tariff_usd_kwh=0.3)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links need rights on Windows")
+def test_profiles_that_link_to_one_file_lose_nothing(tmp_path):
+    shared = tmp_path / "shared.toml"
+
+    def change(name):
+        link = tmp_path / name / "settings.toml"
+        link.parent.mkdir()
+        link.symlink_to(shared)
+        for i in range(20):
+            change_setting(link, name, str(i % 5 + 1))
+            assert getattr(read_settings(link).settings, name) == i % 5 + 1
+
+    names = ("hourly_rate_usd", "tariff_usd_kwh", "hardware_price_usd")
+    with ThreadPoolExecutor(len(names)) as pool:
+        list(pool.map(change, names))
+    assert read_settings(shared).settings == Settings(None, False, 5.0, 5.0, 5.0)
+
+
+def names_beside(file):
+    return {f.name for f in file.parent.iterdir()} - {"settings.lock"}
+
+
+@pytest.mark.parametrize("call", ["fsync", "replace"])
+def test_a_broken_file_stays_where_it_is_when_nothing_can_be_written(file, monkeypatch, call):
+    file.write_text("place = NL")
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, call, full)
+        with pytest.raises(GramError, match="No space left"):
+            change_setting(file, "place", "DE")
+    assert names_beside(file) == {"settings.toml"}
+    assert file.read_text() == "place = NL"
+    assert read_settings(file).told[0].code == "settings_broken"
+
+
+def test_who_waits_too_long_for_another_gram_is_told_so(file, monkeypatch):
+    from filelock import FileLock
+
+    from desktop import toml_file
+
+    monkeypatch.setattr(toml_file, "_LOCK_S", 0.01)
+    with FileLock(file.with_suffix(".lock")), pytest.raises(GramError) as caught:
+        change_setting(file, "place", "NL")
+    assert caught.value.code == "settings_busy"
+    assert caught.value.reason.advice() == "Try again."
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has lists of access instead")
+def test_a_change_keeps_the_files_mode(file):
+    change_setting(file, "place", "NL")
+    file.chmod(0o640)
+    change_setting(file, "place", "DE")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away"
+)
+def test_a_change_by_root_leaves_all_to_the_owner(file):
+    change_setting(file, "place", "NL")
+    os.chown(file, 1234, 4321)
+    change_setting(file, "place", "DE")
+    assert (file.stat().st_uid, file.stat().st_gid) == (1234, 4321)
+    # and what root makes in the folder of another is that one's
+    home = file.parent / "home"
+    home.mkdir()
+    os.chown(home, 1234, 4321)
+    change_setting(home / "settings.toml", "place", "NL")
+    made = sorted(home.iterdir())
+    assert [f.name for f in made] == ["settings.lock", "settings.toml"]
+    assert {(f.stat().st_uid, f.stat().st_gid) for f in made} == {(1234, 4321)}
+    assert stat.S_IMODE(made[1].stat().st_mode) == 0o600
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from desktop.settings import change_setting
+os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)
+change_setting(Path(sys.argv[1]), "place", "DE")
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_what_a_killed_change_left_is_cleaned_by_the_next(file):
+    change_setting(file, "place", "NL")
+    for _ in range(2):
+        subprocess.run([sys.executable, "-c", KILLED, str(file)], check=False)
+    assert len(names_beside(file)) == 2  # the second has cleaned after the first
+    assert read_settings(file).settings.place == "NL"
+    change_setting(file, "place", "SE")
+    assert names_beside(file) == {"settings.toml"}
+
+
+def test_a_byte_order_mark_is_no_fault_and_stays(file):
+    file.write_bytes(b"\xef\xbb\xbf# Anna's\nplace = 'NL'\n")
+    assert read_settings(file) == (Settings(place="NL"), ())
+    change_setting(file, "tariff_usd_kwh", "0.3")
+    assert file.read_bytes() == b"\xef\xbb\xbf# Anna's\nplace = 'NL'\ntariff_usd_kwh = 0.3\n"
+
+
+def test_a_change_that_could_not_be_read_again_is_refused(file):
+    text = b"#" + b"x" * (64 * 1024 - 12) + b"\n"
+    file.write_bytes(text)
+    with pytest.raises(GramError, match="would be larger than 64 KiB"):
+        change_setting(file, "place", "NL")
+    assert file.read_bytes() == text
+    assert read_settings(file) == (Settings(), ())
