@@ -1,11 +1,13 @@
 """The line that moves while a run goes on: a bar, the phase, tok/s, watts, time left."""
 
 from collections import deque
+from collections.abc import Callable
 from typing import Final, Self
 
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 
 from desktop.cli.tables import console
+from desktop.clock import now_ns
 from desktop.records.events import AppEvent, Phase, Power, Steps
 from desktop.records.events import Progress as RunProgress
 
@@ -24,7 +26,8 @@ _TESTS: Final = {"pp": "prompt", "tg": "generation"}
 class LiveLine:
     """A context manager. Without a terminal it prints a line a phase; `quiet` prints nothing."""
 
-    def __init__(self, *, quiet: bool) -> None:
+    def __init__(self, *, quiet: bool, clock: Callable[[], int] = now_ns) -> None:
+        self._clock = clock
         self._console = console(stderr=True)
         self._lines = not quiet and not self._console.is_terminal
         self._last = ""
@@ -41,7 +44,7 @@ class LiveLine:
         )
         self._task: TaskID | None = None
         self._recent: deque[float] = deque(maxlen=64)
-        self._watts = ""
+        self._power: Power | None = None
         self._left = ""
 
     def __enter__(self) -> Self:
@@ -65,8 +68,8 @@ class LiveLine:
                 seconds = (ends[-1] - ends[0]) / 1e9
                 self._rate = tokens * (len(ends) - 1) / seconds if seconds else 0.0
                 self._update(live=self._live())
-            case Power(sample=sample, meter=meter):
-                self._watts = f"{sample.watts_w:.0f} W {meter.source}"
+            case Power():
+                self._power = event
                 self._update(live=self._live())
             case _:
                 pass
@@ -91,7 +94,14 @@ class LiveLine:
 
     def _live(self) -> str:
         rate = f"{self._rate:.1f} tok/s" if self._rate else ""
-        return "  ".join(part for part in (rate, self._watts, self._left) if part)
+        return "  ".join(part for part in (rate, self._watts(), self._left) if part)
+
+    def _watts(self) -> str:
+        """Those of now: none of a meter that has fallen silent."""
+        told = self._power
+        if told is None or self._clock() - told.sample.at_ns > told.good_ns:
+            return ""
+        return f"{told.sample.watts_w:.0f} W {told.meter.source}"
 
     def _update(self, **fields: object) -> None:
         if self._task is not None:

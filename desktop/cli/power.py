@@ -1,5 +1,6 @@
 """`gram power`: what reads the watts of this machine, and how many there are now."""
 
+import math
 import threading
 from collections.abc import Callable
 from typing import Final, Protocol
@@ -12,6 +13,7 @@ from desktop.cli.following import Stopping, begin_log
 from desktop.cli.output import say, say_json
 from desktop.cli.plain import to_plain
 from desktop.cli.tables import console
+from desktop.clock import now_ns
 from desktop.paths import Paths, default_paths
 from desktop.services.power_facts import PowerFacts, PowerNow, PowerReading, open_reading
 
@@ -34,19 +36,38 @@ def run(
     stopped = threading.Event()
     with opened(paths) as reading, Stopping(stopped.set):
         if watch:
-            _watch(reading, stopped, seconds, as_json=as_json)
+            _watch(reading, Seconds(stopped), seconds, as_json=as_json)
         else:
             stopped.wait(seconds or ONCE_S)
             _once(PowerFacts(reading.now(), reading.places), as_json=as_json)
     return 0
 
 
-class Stop(Protocol):
-    """What `threading.Event` offers here; tests pass one that does not wait."""
+class Ticker(Protocol):
+    """A clock, and a wait that Ctrl+C ends; tests pass one that does not wait."""
+
+    def clock(self) -> int:
+        """Monotonic nanoseconds."""
+        ...
 
     def wait(self, timeout: float) -> bool:
         """Wait until Ctrl+C or until `timeout` seconds have passed; whether it came."""
         ...
+
+
+class Seconds:
+    """The ticker of `gram power`: `stopped` is set by Ctrl+C."""
+
+    def __init__(self, stopped: threading.Event) -> None:
+        self._stopped = stopped
+
+    def clock(self) -> int:
+        """Monotonic nanoseconds."""
+        return now_ns()
+
+    def wait(self, timeout: float) -> bool:
+        """Wait until Ctrl+C or until `timeout` seconds have passed; whether it came."""
+        return self._stopped.wait(timeout)
 
 
 def _once(facts: PowerFacts, *, as_json: bool) -> None:
@@ -56,32 +77,36 @@ def _once(facts: PowerFacts, *, as_json: bool) -> None:
         show.power(facts)
 
 
-def _watch(reading: PowerReading, stopped: Stop, seconds: float | None, *, as_json: bool) -> None:
+def _watch(reading: PowerReading, ticker: Ticker, seconds: float | None, *, as_json: bool) -> None:
     """One figure a second; the sum at the end."""
     terminal = console()
     # a terminal that cannot move its cursor gets a line a second, as a pipe does
     if terminal.is_terminal and not terminal.is_dumb_terminal and not as_json:
         with Live(_line(reading.now()), console=terminal, refresh_per_second=2) as live:
-            _each_second(stopped, seconds, lambda: live.update(_line(reading.now())))
+            _each_second(ticker, seconds, lambda: live.update(_line(reading.now())))
         say(summary(reading.now()))
         return
     tell = _json_line if as_json else _plain_line
     if not as_json:
         say(f"{figures.meter(reading.now().meter)}: {reading.now().meter.detail}")
-    _each_second(stopped, seconds, lambda: tell(reading.now()))
+    _each_second(ticker, seconds, lambda: tell(reading.now()))
     if as_json:
         say_json({"summary": to_plain(reading.now())}, indent=None)
     else:
         say(summary(reading.now()))
 
 
-def _each_second(stopped: Stop, seconds: float | None, tell: Callable[[], None]) -> None:
-    passed = 0.0
-    while seconds is None or passed < seconds:
-        step = 1.0 if seconds is None else min(1.0, seconds - passed)
-        if stopped.wait(step):
+def _each_second(ticker: Ticker, seconds: float | None, tell: Callable[[], None]) -> None:
+    """By the clock: what telling takes makes it no longer, and a second missed is not made up."""
+    end_s = math.inf if seconds is None else seconds
+    began_ns = ticker.clock()
+    told_s = 0.0
+    while told_s < end_s:
+        passed_s = (ticker.clock() - began_ns) / 1e9
+        due_s = min(math.floor(max(told_s, passed_s)) + 1.0, end_s)
+        if ticker.wait(max(0.0, due_s - passed_s)):
             return
-        passed += step
+        told_s = due_s
         tell()
 
 

@@ -29,15 +29,49 @@ class Waiter(Protocol):
         ...
 
 
+class Keeper(Protocol):
+    """Where a sampler's readings go: `add` in its thread, `readings` in any."""
+
+    def add(self, reading: Reading) -> None:
+        """One more reading."""
+        ...
+
+    def readings(self) -> tuple[Reading, ...]:
+        """Those that are kept, in order of time."""
+        ...
+
+
+class KeepsAll:
+    """Every reading: for runs, whose windows of time are known at their end only.
+
+    `on_sample` is called with each new sample in the sampler's thread; must be quick, not raise.
+    """
+
+    def __init__(self, on_sample: Callable[[PowerSample], None] | None = None) -> None:
+        self._on_sample = on_sample
+        self._readings: list[Reading] = []
+
+    def add(self, reading: Reading) -> None:
+        """One more reading."""
+        self._readings.append(reading)
+        if self._on_sample is not None:
+            for sample in power_samples(self._readings[-2:])[-1:]:
+                self._on_sample(sample)
+
+    def readings(self) -> tuple[Reading, ...]:
+        """All of them."""
+        return tuple(self._readings)
+
+
 class Sampler:
-    """Reads a meter at a steady interval and keeps every reading.
+    """Reads a meter at a steady interval and keeps the readings.
 
     Args:
         meter: read by the sampler's thread only.
         interval_s: between readings; a late one does not shift those after it.
-        on_sample: called with each new sample in the sampler's thread; must be quick, not raise.
         clock: monotonic nanoseconds.
         stopper: set to end the thread.
+        kept: where the readings go; every one is kept where None.
     """
 
     def __init__(
@@ -45,16 +79,15 @@ class Sampler:
         meter: Meter,
         interval_s: float = INTERVAL_S,
         *,
-        on_sample: Callable[[PowerSample], None] | None = None,
         clock: Callable[[], int] = now_ns,
         stopper: Waiter | None = None,
+        kept: Keeper | None = None,
     ) -> None:
         self._meter = meter
         self._interval_ns = round(interval_s * 1e9)
-        self._on_sample = on_sample
         self._clock = clock
         self._stopper: Waiter = stopper or threading.Event()
-        self._readings: list[Reading] = []
+        self._kept: Keeper = kept or KeepsAll()
         self._broken = False
         self._thread = threading.Thread(target=self._run, name=THREAD_NAME, daemon=True)
 
@@ -83,22 +116,18 @@ class Sampler:
             self._meter.close()
 
     def readings(self) -> tuple[Reading, ...]:
-        """Every reading so far, for `energy_of`."""
-        return tuple(self._readings)
+        """The readings that are kept, for `energy_of`."""
+        return self._kept.readings()
 
     def samples(self) -> tuple[PowerSample, ...]:
-        """Every reading so far as watts; a counter's at the middle of its interval."""
-        return power_samples(self._readings.copy())
+        """The readings that are kept as watts; a counter's at the middle of its interval."""
+        return power_samples(self._kept.readings())
 
     def take(self) -> None:
         """Read once now. The thread does this; so may a caller that runs no thread."""
         reading = self._read()
-        if reading is None:
-            return
-        self._readings.append(reading)
-        if self._on_sample is not None:
-            for sample in power_samples(self._readings[-2:])[-1:]:
-                self._on_sample(sample)
+        if reading is not None:
+            self._kept.add(reading)
 
     def _read(self) -> Reading | None:
         try:

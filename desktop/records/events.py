@@ -80,6 +80,8 @@ class Power:
 
     sample: PowerSample
     meter: MeterFacts
+    good_ns: int
+    """So long after its moment it is what is drawn now: a meter that works is told again within."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,26 +1,29 @@
 """What reads the power of this machine, and its watts now: `gram power`."""
 
 import logging
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Self
 
+from desktop.clock import now_ns
 from desktop.errors import BenchError
 from desktop.machine.detect import detect
 from desktop.paths import Paths
 from desktop.power.choose import look_around
 from desktop.power.energy import energy_of
 from desktop.power.integrate import power_samples
-from desktop.power.meter import Meter, Reading
+from desktop.power.meter import Meter
 from desktop.power.sampler import Sampler
 from desktop.power.search import Looked
-from desktop.records.energy import Energy, MeterFacts
+from desktop.power.tally import RECENT_NS, Tally, Tallying, whole_span
+from desktop.records.energy import MeterFacts
 from desktop.records.machine import Accelerator, Device, DeviceKind
 from desktop.services.facts import engine_devices
 
 log = logging.getLogger(__name__)
-NOW_NS: Final = 1_000_000_000
+NOW_NS: Final = RECENT_NS
 """What "now" means: the last second, or the last reading of a slower source."""
 
 
@@ -40,11 +43,12 @@ class PowerNow:
 
     meter: MeterFacts
     watts_w: float | None
-    """Of the last second."""
+    """Of the last second; None where the meter has fallen silent."""
     mean_w: float | None
     energy_j: float | None
     """Of the covered part of `seconds`."""
     seconds: float
+    """Since the start."""
     covered: float | None
     """Share of `seconds` that the readings cover."""
     dropped: int
@@ -62,15 +66,25 @@ class PowerFacts:
 class PowerReading:
     """A context manager that reads a meter, and closes it.
 
-    `places` is what else was looked at.
+    `places` is what else was looked at. It may be open for days: only sums of the readings are
+    kept.
     """
 
-    def __init__(self, meter: Meter, places: tuple[PlaceFacts, ...] = ()) -> None:
+    def __init__(
+        self,
+        meter: Meter,
+        places: tuple[PlaceFacts, ...] = (),
+        clock: Callable[[], int] = now_ns,
+    ) -> None:
         self.places = places
         self._meter = meter
-        self._sampler = Sampler(meter)
+        self._clock = clock
+        self._kept = Tallying(meter.max_gap_ns)
+        self._sampler = Sampler(meter, clock=clock, kept=self._kept)
+        self._began_ns = clock()
 
     def __enter__(self) -> Self:
+        self._began_ns = self._clock()
         self._sampler.start()
         return self
 
@@ -81,31 +95,42 @@ class PowerReading:
 
     def now(self) -> PowerNow:
         """The watts now, and the joules and mean watts since the start."""
-        return power_now(self._sampler.readings(), self._meter)
+        return power_now(self._kept.tally, self._meter, self._began_ns, self._clock())
 
 
-def power_now(readings: tuple[Reading, ...], meter: Meter) -> PowerNow:
-    """The sum of what a meter told: nothing where it told nothing."""
-    facts, dropped = meter.facts, meter.dropped
-    if not readings:
-        return PowerNow(facts, None, None, None, 0.0, None, dropped)
-    start_ns, end_ns = readings[0].at_ns, readings[-1].at_ns
-    whole = energy_of([(start_ns, end_ns)], readings, None, facts, meter.max_gap_ns)
-    recent = energy_of(
-        [(max(start_ns, end_ns - NOW_NS), end_ns)], readings, None, facts, meter.max_gap_ns
-    )
-    seconds = (end_ns - start_ns) / 1e9
-    last = power_samples(readings)[-1:]
-    now_w = _mean_w(recent, min(seconds, NOW_NS / 1e9)) or (last[0].watts_w if last else None)
+def power_now(tally: Tally, meter: Meter, began_ns: int, at_ns: int) -> PowerNow:
+    """The sum of what a meter told: nothing where it told nothing, or has fallen silent.
+
+    Args:
+        tally: of its readings.
+        meter: what they are of.
+        began_ns: when it began to be read, by the readings' clock.
+        at_ns: this moment, by the same clock.
+    """
+    start_ns, end_ns = whole_span(tally, began_ns, at_ns)
+    seconds, covered_s = (end_ns - start_ns) / 1e9, tally.covered_ns / 1e9
+    known = covered_s > 0
     return PowerNow(
-        facts,
-        now_w,
-        _mean_w(whole, seconds),
-        whole.energy_j if whole else None,
-        seconds,
-        whole.covered if whole else None,
-        dropped,
+        meter=meter.facts,
+        watts_w=_watts_now_w(tally, meter.facts, end_ns),
+        mean_w=tally.energy_j / covered_s if known else None,
+        energy_j=tally.energy_j if known else None,
+        seconds=seconds,
+        covered=min(1.0, covered_s / seconds) if known else None,
+        dropped=meter.dropped,
     )
+
+
+def _watts_now_w(tally: Tally, facts: MeterFacts, end_ns: int) -> float | None:
+    """Mean of the last second before `end_ns`, else the one momentary reading that there is."""
+    if tally.last_ns is None or tally.last_ns < end_ns:
+        return None
+    window = (end_ns - NOW_NS, end_ns)
+    recent = energy_of([window], tally.recent, None, facts, tally.max_gap_ns)
+    if recent is not None:
+        return recent.energy_j / (recent.covered * NOW_NS / 1e9)
+    last = power_samples(tally.recent)[-1:]
+    return last[0].watts_w if last else None
 
 
 def open_reading(paths: Paths) -> PowerReading:
@@ -145,9 +170,3 @@ def _sorted_out(looked: tuple[Looked, ...]) -> tuple[tuple[PlaceFacts, ...], Met
     if used is None:
         raise AssertionError("the model is always there")
     return tuple(places), used
-
-
-def _mean_w(energy: Energy | None, seconds: float) -> float | None:
-    if energy is None or not energy.covered or not seconds:
-        return None
-    return energy.energy_j / energy.covered / seconds

@@ -8,7 +8,7 @@ from typing import Final, Self
 from desktop.power.choose import choose_meter
 from desktop.power.energy import energy_of, measure_idle
 from desktop.power.integrate import Window
-from desktop.power.sampler import Sampler
+from desktop.power.sampler import KeepsAll, Sampler
 from desktop.records.energy import Energy, MeterFacts, PowerSample
 from desktop.records.events import Power, RunEvent
 from desktop.records.machine import Device, Machine
@@ -35,7 +35,7 @@ class PowerWatch:
         self._curves = curves
         self._post = post
         self._idle_w: float | None = None
-        self._sampler = Sampler(self._meter, on_sample=self._sampled)
+        self._sampler = Sampler(self._meter, kept=KeepsAll(self._sampled))
         self._told = 0
 
     def __enter__(self) -> Self:
@@ -71,4 +71,4 @@ class PowerWatch:
         self._curves.add_power(sample)
         if sample.at_ns - self._told >= TELL_NS:
             self._told = sample.at_ns
-            self._post(Power(sample, self._meter.facts))
+            self._post(Power(sample, self._meter.facts, TELL_NS + self._meter.max_gap_ns))

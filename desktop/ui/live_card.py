@@ -46,6 +46,7 @@ class LiveCard(Card):
         self.body.addWidget(self.figures)
         self.body.addWidget(self.graph, 1)
         self._below: dict[str, str] = {"pp": "", "tg": "", "w": ""}
+        self._good_s = 0.0
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.CoarseTimer)
         self._timer.setInterval(PULL_MS)
@@ -76,8 +77,7 @@ class LiveCard(Card):
             return
         self.generation.show_value(_speed(curves.generation), self._below["tg"])
         self.prompt.show_value(_speed(curves.prompt), self._below["pp"])
-        last = curves.power[-1][1] if curves.power else None
-        self.power.show_value(None if last is None else fmt.number(last), self._below["w"])
+        self.power.show_value(_watts(curves, self._good_s), self._below["w"])
 
     def show_repetition(self, event: RepetitionDone) -> None:
         """Keep the words under a live figure: what the repetitions so far come to."""
@@ -91,6 +91,16 @@ class LiveCard(Card):
     def show_power(self, event: Power) -> None:
         """Keep the words under the watts: where they come from."""
         self._below["w"] = messages.meter(event.meter)
+        self._good_s = event.good_ns / 1e9
+
+
+def _watts(curves: Curves, good_s: float) -> str | None:
+    """The last, while it is what is drawn now: a meter that fell silent has none."""
+    if not curves.power:
+        return None
+    newest_s = max(p[-1][0] for p in (curves.generation, curves.prompt, curves.power) if p)
+    at_s, watts_w = curves.power[-1]
+    return fmt.number(watts_w) if newest_s - at_s <= good_s else None
 
 
 def _speed(points: Sequence[tuple[float, float]]) -> str | None:

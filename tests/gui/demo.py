@@ -328,7 +328,7 @@ def curves(seconds: float = 46.0) -> Curves:
 def during() -> tuple[AppEvent, ...]:
     return (
         BuildKnown(BUILD),
-        Power(PowerSample(0, 27.0), METER),
+        Power(PowerSample(0, 27.0), METER, 2_000_000_000),
         RepetitionDone(repetition("pp512", 512, 312.0), Rate("pp512", 312.2, 0.0093, 318.6, 6)),
         RepetitionDone(repetition("tg128", 128, 48.0), Rate("tg128", 48.2, 0.021, 49.9, 9)),
         progress(0.62),

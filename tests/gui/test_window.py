@@ -74,6 +74,18 @@ def test_progress_and_live_figures(window, services):
     assert "generation" in window.content.measure.live.graph.accessibleDescription()
 
 
+def test_the_watts_of_a_meter_that_fell_silent_are_not_shown_as_those_of_now(window, services):
+    window.content.measure.measure()
+    whole, live = demo.curves(), window.content.measure.live
+    services.post(*demo.during())
+    services.shown = whole
+    live.refresh()
+    assert plain(live.power.text()).startswith(f"Power: {fmt.number(whole.power[-1][1])} W")
+    services.shown = replace(whole, power=whole.power[:-8])
+    live.refresh()
+    assert plain(live.power.text()).startswith("Power: not known")
+
+
 def test_price_and_carbon_are_derived_and_say_from_what(window, services):
     services.post(demo.finished())
     assert services.asked.count("costs") == 1

@@ -1,6 +1,7 @@
 """`gram power`: once, watched in a terminal and through a pipe, as text and for programs."""
 
 import json
+import math
 import os
 import signal
 import subprocess
@@ -13,6 +14,7 @@ from desktop.cli import main, power
 from desktop.errors import BenchError
 from desktop.power.meter import MAX_GAP_NS, Reading
 from desktop.power.search import Looked
+from desktop.power.tally import Tallying
 from desktop.records.energy import MeterFacts, MeterKind, Scope, Source
 from desktop.records.machine import Accelerator, Cpu, DeviceKind, Machine
 from desktop.services import power_facts
@@ -50,14 +52,27 @@ class FakeReading(PowerReading):
 
     def now(self):
         readings = [Reading(round(i * S / 10), 4.0 * i) for i in range(int(self.waited_s * 10) + 1)]
-        return power_now(tuple(readings), self._meter)
+        return told_by(readings, self._meter)
+
+
+def told_by(readings, meter=None, at_ns=None):
+    """What is told after these readings: at their end, or later."""
+    meter = meter or FakeMeter()
+    kept = Tallying(meter.max_gap_ns)
+    for reading in readings:
+        kept.add(reading)
+    return power_now(kept.tally, meter, 0, at_ns or (readings[-1].at_ns if readings else 0))
 
 
 class Waits:
-    """Waits in no time; Ctrl+C comes after `most` waits."""
+    """Waits in no time; Ctrl+C comes after `most` waits. Each look at the clock takes `look_s`."""
 
-    def __init__(self, reading, most=10**9):
-        self.reading, self.most, self.asked = reading, most, []
+    def __init__(self, reading, most=10**9, look_s=0.0):
+        self.reading, self.most, self.look_s, self.asked = reading, most, look_s, []
+
+    def clock(self):
+        self.reading.waited_s += self.look_s
+        return round(self.reading.waited_s * S)
 
     def wait(self, timeout):
         if len(self.asked) >= self.most:
@@ -103,22 +118,80 @@ def test_a_meter_that_read_nothing_claims_nothing(capsys):
     waits = Waits(reading, most=0)
     power._watch(reading, waits, None, as_json=False)
     assert capsys.readouterr().out.splitlines()[-1] == "Nothing could be read. Energy counters p."
-    now = power_now((), FakeMeter())
+    now = told_by(())
     assert (now.watts_w, now.mean_w, now.energy_j, now.covered) == (None,) * 4
 
 
 def test_what_was_covered_in_part_is_said():
     readings = (Reading(0, 0.0), Reading(S, 40.0), Reading(9 * S, 50.0), Reading(10 * S, 90.0))
-    now = power_now(readings, FakeMeter())
+    now = told_by(readings)
     assert (now.mean_w, now.covered) == (pytest.approx(40), pytest.approx(0.2))
     assert "(read in 20 % of it)" in power.summary(now)
 
 
 def test_now_is_the_last_second_and_a_single_momentary_reading_is_told():
     slow_start = (Reading(0, watts_w=10.0), Reading(S, watts_w=10.0), Reading(2 * S, watts_w=30.0))
-    assert power_now(slow_start, FakeMeter()).watts_w == pytest.approx(20)
-    one = power_now((Reading(5, watts_w=12.0),), FakeMeter())
+    assert told_by(slow_start).watts_w == pytest.approx(20)
+    one = told_by((Reading(5, watts_w=12.0),))
     assert (one.watts_w, one.mean_w, one.energy_j) == (12.0, None, None)
+
+
+ALIVE = tuple(Reading(i * S // 10, watts_w=250.0) for i in range(21))
+"""Two seconds of a meter that then says no more."""
+
+
+def test_a_meter_that_has_fallen_silent_has_no_watts_now_and_its_silence_is_not_covered():
+    assert told_by(ALIVE, at_ns=3 * S).watts_w == pytest.approx(250)
+    now = told_by(ALIVE, at_ns=8 * S)
+    assert now.watts_w is None
+    assert (now.seconds, now.covered) == (8.0, pytest.approx(0.25))
+    assert (now.mean_w, now.energy_j) == (pytest.approx(250), pytest.approx(500))
+    assert "(read in 25 % of it)" in power.summary(now)
+
+
+def test_between_two_readings_of_a_slow_source_nothing_is_missing():
+    meter = FakeMeter()
+    meter.max_gap_ns = 10 * S
+    now = told_by((Reading(0, watts_w=8.0), Reading(5 * S, watts_w=12.0)), meter, 14 * S)
+    assert (now.watts_w, now.seconds, now.covered) == (pytest.approx(11.6), 5.0, 1.0)
+    assert told_by((Reading(5, watts_w=12.0),), at_ns=2 * S).watts_w is None
+
+
+def test_time_before_a_late_first_reading_is_not_covered():
+    late = [Reading(r.at_ns + 6 * S, watts_w=250.0) for r in ALIVE]
+    now = told_by(late)
+    assert (now.seconds, now.covered) == (8.0, pytest.approx(0.25))
+    silent = told_by((), at_ns=4 * S)
+    assert (silent.seconds, silent.covered, silent.watts_w) == (4.0, None, None)
+
+
+def test_watching_for_long_keeps_only_the_last_moments():
+    kept, hours = Tallying(MAX_GAP_NS), 3
+    for i in range(hours * 36_000 + 1):
+        kept.add(Reading(i * S // 10, energy_j=4.0 * i))
+    assert len(kept.readings()) <= 12
+    now = power_now(kept.tally, FakeMeter(), 0, hours * 3600 * S)
+    assert now.energy_j == pytest.approx(40 * 3600 * hours)
+    assert (now.watts_w, now.covered) == (pytest.approx(40), 1.0)
+
+
+def test_a_reading_by_the_thread_keeps_no_list(home):
+    reading = PowerReading(FakeMeter())
+    assert reading._sampler.readings() == reading._kept.tally.recent == ()
+    reading._kept.add(Reading(1, 2.0))
+    assert reading._sampler.readings() == (Reading(1, 2.0),)
+
+
+@pytest.mark.parametrize(("look_s", "seconds"), [(0.25, 3.0), (0.4, 2.5), (5.0, 12.0)])
+def test_seconds_are_those_of_the_clock(capsys, look_s, seconds):
+    reading = FakeReading()
+    waits = Waits(reading, look_s=look_s)
+    power._watch(reading, waits, seconds, as_json=True)
+    lines = capsys.readouterr().out.splitlines()
+    # the first look at the clock is where it begins
+    over_s = reading.waited_s - look_s - seconds
+    assert 0 <= over_s <= look_s
+    assert len(lines) == 1 + (math.ceil(seconds) if look_s < 1 else len(waits.asked))
 
 
 def test_once_as_text_and_for_programs(capsys, home):

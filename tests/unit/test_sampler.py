@@ -4,7 +4,7 @@ import pytest
 
 from desktop.power.energy import energy_of, mean_w, measure_idle
 from desktop.power.meter import MAX_GAP_NS, Reading
-from desktop.power.sampler import THREAD_NAME, Sampler
+from desktop.power.sampler import THREAD_NAME, KeepsAll, Sampler
 from desktop.records.energy import MeterFacts, MeterKind, PowerSample, Scope, Source
 
 S = 1_000_000_000
@@ -84,7 +84,7 @@ def test_a_look_slower_than_the_interval_never_waits_negatively():
 def test_each_sample_is_told_once():
     told = []
     time = FakeTime(waits=4)
-    sampler = run(time, FakeMeter(time), on_sample=told.append)
+    sampler = run(time, FakeMeter(time), kept=KeepsAll(told.append))
     assert tuple(told) == sampler.samples()
 
 
@@ -97,7 +97,7 @@ def test_dropped_and_restarted_readings_are_not_told():
         Reading(2 * S, energy_j=1.0, restart=True),
         Reading(3 * S, energy_j=11.0),
     ]
-    run(time, FakeMeter(time, readings), on_sample=told.append)
+    run(time, FakeMeter(time, readings), kept=KeepsAll(told.append))
     assert told == [PowerSample(5 * S // 2, 10.0)]
 
 
@@ -105,7 +105,7 @@ def test_momentary_watts_are_told_as_read():
     told = []
     time = FakeTime(waits=1)
     readings = [Reading(1, watts_w=9.0), Reading(2, watts_w=8.0)]
-    run(time, FakeMeter(time, readings), on_sample=told.append)
+    run(time, FakeMeter(time, readings), kept=KeepsAll(told.append))
     assert told == [PowerSample(1, 9.0), PowerSample(2, 8.0)]
 
 
@@ -119,7 +119,7 @@ def test_a_meter_that_breaks_its_word_and_raises_is_told_once_and_sampled_on(cap
 
 def test_the_thread_starts_and_is_joined():
     time, seen = FakeTime(), threading.Event()
-    sampler = Sampler(FakeMeter(time), 0.001, on_sample=lambda _: seen.set())
+    sampler = Sampler(FakeMeter(time), 0.001, kept=KeepsAll(lambda _: seen.set()))
     # the fake counter needs a moving clock: each look moves it
     sampler._meter._cost_ns = S // 10
     sampler.start()
