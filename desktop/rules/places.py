@@ -2,7 +2,7 @@
 
 import difflib
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from desktop.rules.carbon import CarbonTables
@@ -57,24 +57,25 @@ def places_meant(said: str, tables: CarbonTables) -> tuple[MeantPlace, ...]:
 
     A name that is written as in the tables means that place (Georgia is a country and a state), or
     one with more words to it (two are called Congo); else names that begin so are meant, else names
-    that differ in a letter or two.
+    that differ in a letter or two, the closest first.
     """
-    names = tuple(_names(tables))
+    names: dict[str, list[MeantPlace]] = {}
+    for name, place in _names(tables):
+        names.setdefault(name, []).append(place)
     wanted = _plain(said).removeprefix("us ").strip()
-    known = {name for name, _ in names}
-    like = _like(wanted, known)
-    # the name itself stands before the longer ones
-    ranked = sorted((name for name in names if name[0] in like), key=lambda n: n[0] != wanted)
-    return tuple(dict.fromkeys(place for _, place in ranked))[:MOST]
+    meant = (place for name in _like(wanted, tuple(names)) for place in names[name])
+    return tuple(dict.fromkeys(meant))[:MOST]
 
 
-def _like(wanted: str, known: set[str]) -> set[str]:
+def _like(wanted: str, known: Sequence[str]) -> list[str]:
+    """The names that may be meant, the likeliest first."""
     if wanted in known:
-        return {wanted, *(name for name in known if name.startswith(f"{wanted} "))}
+        return [wanted, *(name for name in known if name.startswith(f"{wanted} "))]
     if len(wanted) < _LEAST_LETTERS:
-        return set()
-    begun = {name for name in known if name.startswith(wanted)}
-    return begun or set(difflib.get_close_matches(wanted, known, MOST, _CLOSE))
+        return []
+    begun = [name for name in known if name.startswith(wanted)]
+    # difflib's are sorted: the closest first
+    return begun or difflib.get_close_matches(wanted, known, MOST, _CLOSE)
 
 
 def _names(tables: CarbonTables) -> Iterator[tuple[str, MeantPlace]]:

@@ -31,6 +31,10 @@ def codes(said):
         # two are called so, and a longer name of another country is not that one
         ("congo", ["CG", "CD"]),
         ("niger", ["NE"]),
+        # the closest first, whatever the tables' order is
+        ("Irland", ["IE", "IR"]),
+        ("Nigera", ["NG", "NE"]),
+        ("Malavi", ["MW", "ML"]),
     ],
 )
 def test_names_mean_codes(said, meant):
