@@ -17,7 +17,7 @@ from desktop.records.model import WeightPart, WeightUse
 from desktop.records.parts import PartRate, PartTest
 from desktop.rules.ggml_types import BLOCKS
 
-LAYER_GRAPHS: Final = 15.0
+LAYER_GRAPHS: Final = 10.0
 """A layer's fixed cost on a processor, in small graphs: some twenty operations, after each of which
 all threads meet."""
 CARD_LAYER_GRAPHS: Final = 4.0

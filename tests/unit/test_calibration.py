@@ -3,6 +3,7 @@
 import pytest
 
 from desktop.estimate.calibration import (
+    LAYER_GRAPHS,
     Work,
     bytes_by_type,
     device_rates,
@@ -84,7 +85,7 @@ def test_a_token_takes_its_bytes_its_layers_and_its_cache():
     terms = token_terms([work], known())
     assert terms["CPU Q4_0"].seconds == pytest.approx(0.01)
     assert terms["CPU cache"].seconds == pytest.approx(0.0015)
-    assert terms["CPU layers"].seconds == pytest.approx(24 * 15 * 2.7e-6)
+    assert terms["CPU layers"].seconds == pytest.approx(24 * LAYER_GRAPHS * 2.7e-6)
     assert "CPU in caches" not in terms
     assert span_of(terms).middle == pytest.approx(0.0126, rel=0.05)
 
