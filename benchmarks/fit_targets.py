@@ -19,19 +19,13 @@ from typing import Final
 
 import prompt_fit
 from public_rows import Row, configurations, read_rows
-from targets_fit import (
+from targets_fit import Fitted, class_of, device_of, fit, fitted_rows, held_out, scale_of
+from targets_law import (
     SPREADS,
     TOKEN_LAYERS,
     UNSCALED,
-    Fitted,
-    class_of,
-    device_of,
-    fit,
-    fitted_rows,
     group_of,
-    held_out,
     lanes,
-    scale_of,
     usual_flop_per_byte,
 )
 

@@ -12,7 +12,8 @@ from typing import Final
 
 import numpy as np
 from public_rows import Row
-from targets_fit import MATRIX_UNITS, NOISE, Floats, group_of, lanes, usual_flop_per_byte
+from targets_fit import NOISE, Floats
+from targets_law import MATRIX_UNITS, group_of, lanes, usual_flop_per_byte
 
 PRIORS: Final = {
     "compute": (0.0, 0.7),
