@@ -13,9 +13,12 @@ def speed_tests(
     from desktop.records.run import SpeedTest  # noqa: PLC0415
 
     try:
-        return tuple(SpeedTest.named(n) for n in names.split(",")) if names else None
+        tests = tuple(SpeedTest.named(n) for n in names.split(",")) if names else None
     except ValueError as e:
         raise click.BadParameter("write them as pp512,tg128") from e
+    if tests and len(set(tests)) != len(tests):
+        raise click.BadParameter("name each test once")
+    return tests
 
 
 class Seconds(click.FloatRange):

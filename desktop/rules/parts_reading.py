@@ -70,6 +70,7 @@ class _Ends:
     """How each test of each device ended: once, in a figure or in a reason why there is none."""
 
     def __init__(self, devices: tuple[Device, ...], plan: PartsPlan) -> None:
+        self.most_repetitions = plan.max_repetitions
         self._threads = {None, 1, plan.threads}
         self._kinds = {device.name: device.kind for device in devices}
         self._seen: set[_Key] = set()
@@ -128,6 +129,8 @@ def _part(part: Fields, ends: _Ends) -> Part:
     )
     if not found.durations_ns or not all(found.durations_ns):
         raise part.bad("durations_ns", "is empty, or something took no time")
+    if len(found.durations_ns) > ends.most_repetitions:
+        raise part.bad("durations_ns", "are more than the plan allows")
     one_pass = work_of(found.test, found.shape)
     if not one_pass or found.work % one_pass:
         raise part.bad("work", "does not fit the shape")

@@ -7,12 +7,14 @@ Nonparametric Statistics*, §3.2).
 """
 
 from collections.abc import Iterable, Sequence
-from math import comb
+from functools import lru_cache
 from statistics import median
+from typing import Final
 
 from desktop.records.run import Rate, Repetition, Run
 
-CONFIDENCE = 0.95
+_MOST_IN_TAIL: Final = 40
+"""2.5 %, one in so many, may lie on each side of the interval: together 5 %."""
 
 
 def median_interval(values: Sequence[float]) -> tuple[float, float] | None:
@@ -35,9 +37,19 @@ def spread(values: Sequence[float]) -> float | None:
 
 def rate_of(test: str, repetitions: Iterable[Repetition]) -> Rate | None:
     """Sum up the timed repetitions of `test`, warm-ups left out; None when there are none."""
-    values = [r.rate_tok_s for r in repetitions if r.test == test and not r.warmup]
-    if not values:
-        return None
+    return next(iter(rates_of_tests([test], repetitions)), None)
+
+
+def rates_of_tests(tests: Iterable[str], repetitions: Iterable[Repetition]) -> tuple[Rate, ...]:
+    """As `rate_of`, of each of `tests` that was timed, in their order; looks at each one once."""
+    values: dict[str, list[float]] = {}
+    for repetition in repetitions:
+        if not repetition.warmup:
+            values.setdefault(repetition.test, []).append(repetition.rate_tok_s)
+    return tuple(_rate(test, values[test]) for test in tests if test in values)
+
+
+def _rate(test: str, values: Sequence[float]) -> Rate:
     return Rate(test, median(values), spread(values), max(values), len(values))
 
 
@@ -54,13 +66,18 @@ def energy_per_token_j(run: Run, test: str) -> float | None:
     return energy.energy_j / energy.covered / tokens
 
 
+@lru_cache(maxsize=4096)
 def _lower_rank(n: int) -> int | None:
-    """The largest k with P(X(k) ≤ median ≤ X(n+1-k)) ≥ 95 %, counted from one."""
-    tail = 0.0
-    best = None
+    """The largest k with P(X(k) ≤ median ≤ X(n+1-k)) ≥ 95 %, counted from one.
+
+    In whole numbers: of the 2^n ways in which n values lie about the median, `tail` have fewer than
+    k below it.
+    """
+    ways, tail, best = 1, 0, None
     for k in range(1, n // 2 + 1):
-        tail += comb(n, k - 1) / 2**n
-        if 1 - 2 * tail < CONFIDENCE:
+        tail += ways
+        if _MOST_IN_TAIL * tail > 1 << n:
             break
         best = k
+        ways = ways * (n - k + 1) // k
     return best

@@ -1,6 +1,8 @@
 """A signed body back into a run. Unknown fields are ignored; what is missing is None."""
 
+from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 
 from desktop.records.build import Build
 from desktop.records.energy import Energy, MeterFacts, MeterKind, Scope, Source
@@ -8,9 +10,7 @@ from desktop.records.run import (
     MAX_TEST_TOKENS,
     EngineFacts,
     MemoryHeld,
-    Note,
     Plan,
-    Rate,
     Repetition,
     Run,
     SpeedTest,
@@ -22,14 +22,16 @@ from desktop.rules.machine_reading import (
     device_from,
     machine_from,
 )
-from desktop.rules.rates import rate_of
+from desktop.rules.notes import notes_of
+from desktop.rules.rates import rates_of_tests
 from desktop.rules.run_limits import (
     MAX_ENERGY_J,
     MAX_POWER_W,
     MIN_COVERED,
+    MIN_ENERGY_J,
     energy_fits,
     too_fast,
-    window_ns,
+    windows_ns,
 )
 
 # No honest run comes near these; within them no sum overflows and no statistic takes for ever.
@@ -38,7 +40,10 @@ MAX_TOKENS = 2 * MAX_TEST_TOKENS
 
 
 def run_from_body(body: Mapping[str, object]) -> Run:
-    """The run that a verified body tells of. Its rates are computed anew from the raw values.
+    """The run that a verified body tells of, if it does not contradict itself.
+
+    Rates and notes are computed anew from the raw values; what the body says of them is not
+    believed.
 
     What is never signed is empty: PCI addresses, drivers, a meter's detail. Starts count in
     nanoseconds from the first repetition; memory of devices is in whole GiB.
@@ -49,27 +54,23 @@ def run_from_body(body: Mapping[str, object]) -> Run:
     fields = Fields(body)
     # of the method: none so far changes how a body is read
     fields.integer("protocol", 1)
+    fields.texts("notes")
     plan = _plan(fields.inner("plan"))
-    repetitions = _repetitions(fields)
-    return Run(
+    repetitions = _repetitions(fields, plan)
+    run = Run(
         build=_build(fields.inner("build")),
         machine=machine_from(fields.inner("machine")),
         engine=_engine(fields.inner("engine")),
         plan=plan,
         repetitions=repetitions,
-        rates=_rates(plan, repetitions),
+        rates=rates_of_tests((test.name for test in plan.tests), repetitions),
         memory=_memory(fields.inner("memory")),
         energy=_energies(fields, repetitions),
         before=conditions_from(fields.inner("before")),
         after=conditions_from(fields.inner("after")),
         started_at=fields.time("started_at"),
-        notes=tuple(Note(n) for n in fields.texts("notes") if n in set(Note)),
     )
-
-
-def _rates(plan: Plan, repetitions: tuple[Repetition, ...]) -> tuple[Rate, ...]:
-    found = (rate_of(test.name, repetitions) for test in plan.tests)
-    return tuple(rate for rate in found if rate is not None)
+    return replace(run, notes=notes_of(run))
 
 
 def _build(build: Fields) -> Build:
@@ -99,8 +100,8 @@ def _engine(engine: Fields) -> EngineFacts:
 
 
 def _plan(plan: Fields) -> Plan:
-    return Plan(
-        tests=tuple(_test(t) for t in plan.items("tests")),
+    found = Plan(
+        tests=_tests(plan),
         threads=plan.integer("threads", 1),
         n_batch=plan.integer("n_batch", 1),
         n_ubatch=plan.integer("n_ubatch", 1),
@@ -113,6 +114,17 @@ def _plan(plan: Fields) -> Plan:
         target_spread=plan.number("target_spread"),
         time_limit_s=plan.number("time_limit_s"),
     )
+    if found.min_repetitions > found.max_repetitions:
+        raise plan.bad("min_repetitions", "is more than max_repetitions")
+    return found
+
+
+def _tests(plan: Fields) -> tuple[SpeedTest, ...]:
+    """Each once: a name stands for one test."""
+    tests = tuple(_test(t) for t in plan.items("tests"))
+    if len({test.name for test in tests}) != len(tests):
+        raise plan.bad("tests", "has a test twice")
+    return tests
 
 
 def _test(test: Fields) -> SpeedTest:
@@ -121,17 +133,24 @@ def _test(test: Fields) -> SpeedTest:
     )
     if not found.n_tokens:
         raise test.bad("n_gen", "leaves a test without tokens")
+    if found.n_prompt and found.n_gen:
+        raise test.bad("n_gen", "makes two tests of one: a prompt, and generation")
     return found
 
 
-def _repetitions(fields: Fields) -> tuple[Repetition, ...]:
-    found = tuple(_repetition(r) for r in fields.items("repetitions", MAX_REPETITIONS))
+def _repetitions(fields: Fields, plan: Plan) -> tuple[Repetition, ...]:
+    """Of the plan's tests, and of each no more than it allows."""
+    tokens = {test.name: test.n_tokens for test in plan.tests}
+    found = tuple(_repetition(r, tokens) for r in fields.items("repetitions", MAX_REPETITIONS))
     if not found:
         raise fields.bad("repetitions", "is empty")
+    for (test, warmup), count in Counter((r.test, r.warmup) for r in found).items():
+        if count > (plan.warmups if warmup else plan.max_repetitions):
+            raise fields.bad("repetitions", f"has more of {test} than the plan allows")
     return found
 
 
-def _repetition(repetition: Fields) -> Repetition:
+def _repetition(repetition: Fields, tokens: Mapping[str, int]) -> Repetition:
     start_ns = repetition.integer("start_ns", 0, MAX_NS)
     n_tokens = repetition.integer("n_tokens", 1, MAX_TOKENS)
     found = Repetition(
@@ -142,8 +161,14 @@ def _repetition(repetition: Fields) -> Repetition:
         n_tokens=n_tokens,
         step_ns=repetition.integers("step_ns", MAX_NS, n_tokens),
     )
+    if found.test not in tokens:
+        raise repetition.bad("test", "is not in the plan")
+    if found.n_tokens != tokens[found.test]:
+        raise repetition.bad("n_tokens", "is not the test's")
     if too_fast(found):
         raise repetition.bad("duration_ns", "is shorter than any hardware's")
+    if sum(found.step_ns) > found.end_ns - found.start_ns:
+        raise repetition.bad("step_ns", "takes longer than the repetition")
     return found
 
 
@@ -160,26 +185,25 @@ def _energies(
     fields: Fields, repetitions: tuple[Repetition, ...]
 ) -> tuple[tuple[str, Energy], ...]:
     """By test; one for each at most, and none for a test that was not timed."""
-    left = {r.test for r in repetitions if not r.warmup}
+    left = windows_ns(repetitions)
     found = []
     for energy in fields.items("energy"):
         test = energy.text("test")
         if test not in left:
             raise energy.bad("test", "is there twice, or has no timed repetition")
-        left.remove(test)
-        found.append((test, _energy(energy, window_ns(test, repetitions))))
+        found.append((test, _energy(energy, left.pop(test))))
     return tuple(found)
 
 
 def _energy(energy: Fields, over_ns: int) -> Energy:
     found = Energy(
-        energy_j=energy.number("energy_j", 0.0, MAX_ENERGY_J),
+        energy_j=energy.number("energy_j", MIN_ENERGY_J, MAX_ENERGY_J),
         covered=energy.number("covered", MIN_COVERED, 1.0),
         idle_w=energy.number_or_none("idle_w", 0.0, MAX_POWER_W),
         meter=_meter(energy.inner("meter")),
     )
     if not energy_fits(found, over_ns):
-        raise energy.bad("energy_j", "is more than any machine draws in that time")
+        raise energy.bad("energy_j", "is not what any machine draws in that time")
     return found
 
 

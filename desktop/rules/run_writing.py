@@ -15,7 +15,7 @@ from desktop.rules.machine_writing import (
     machine_fields,
     within,
 )
-from desktop.rules.run_limits import MAX_POWER_W, energy_fits, window_ns
+from desktop.rules.run_limits import MAX_POWER_W, energy_fits, windows_ns
 from desktop.rules.signed_text import build_name, clean, shortened
 
 
@@ -27,6 +27,7 @@ def run_fields(run: Run) -> Fields:
     Raises:
         ValueError: a text is too long, or the build has no name.
     """
+    timed_ns = windows_ns(run.repetitions)
     return {
         "build": _build(run.build),
         "machine": machine_fields(run.machine),
@@ -37,7 +38,7 @@ def run_fields(run: Run) -> Fields:
         "energy": [
             _energy(test, energy)
             for test, energy in run.energy
-            if energy_fits(energy, window_ns(test, run.repetitions))
+            if energy_fits(energy, timed_ns.get(test, 0))
         ],
         "before": conditions_fields(run.before),
         "after": conditions_fields(run.after),

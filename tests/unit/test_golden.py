@@ -2,12 +2,14 @@
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 from jsonschema import Draft202012Validator
 
 from desktop import resources
 from desktop.errors import StatementError
+from desktop.records.run import Note
 from desktop.rules.statements import parts_from_body, parts_payload, run_from_body, run_payload
 from tests.golden import full
 from tests.golden.walk import changed, places, resolved
@@ -46,7 +48,12 @@ def test_the_bytes_with_every_key_never_change(name):
 @BOTH
 def test_read_back_they_are_the_record(name):
     again = READERS[name](BODIES[name])
-    assert again == RECORDS[name]()
+    told = RECORDS[name]()
+    if name == "run":
+        # of one repetition a test: notes are computed anew, whatever was signed
+        assert again.notes == (Note.FEW, Note.ON_BATTERY)
+        again = replace(again, notes=told.notes)
+    assert again == told
     payload = WRITERS[name](again, nonce=full.NONCE, signed_at=full.SIGNED_AT)
     assert payload == GOLDEN[name]
 

@@ -543,6 +543,16 @@ class TestStatement:
             parts_from_body(sent)
         assert "plan.min_repetitions" in str(e.value)
 
+    def test_a_part_has_no_more_repetitions_than_the_plan_allows(self, parts):
+        sent = body(parts)
+        most = max(len(part["durations_ns"]) for part in sent["parts"])
+        sent["plan"] |= {"min_repetitions": 1, "max_repetitions": most}
+        parts_from_body(sent)
+        sent["plan"]["max_repetitions"] = most - 1
+        with pytest.raises(StatementError) as e:
+            parts_from_body(sent)
+        assert "parts.durations_ns" in str(e.value)
+
     def test_a_long_name_of_a_device_costs_no_measurement(self, parts):
         long = replace(CARD, name="C" * 300, description="d" * 300)
         renamed = tuple(

@@ -1,12 +1,13 @@
 """rules.rates: the interval of the median must hold the truth as often as it says."""
 
 import random
+import time
 from statistics import median
 
 import pytest
 
 from desktop.records.run import Repetition
-from desktop.rules.rates import median_interval, rate_of, spread
+from desktop.rules.rates import median_interval, rate_of, rates_of_tests, spread
 
 
 def test_fewer_than_six_have_no_interval():
@@ -52,6 +53,21 @@ def test_rate_leaves_warmups_and_other_tests_out():
     assert (rate.median_tok_s, rate.peak_tok_s, rate.repetitions) == (50, 100, 3)
     assert rate.spread is None
     assert rate_of("pp1", reps) is None
+
+
+def test_the_interval_of_many_is_quick():
+    begun = time.process_time()
+    for n in range(1_000, 2_001):
+        low, high = median_interval(range(1, n + 1))
+        assert low + high == n + 1
+    assert time.process_time() - begun < 5
+
+
+def test_rates_of_several_tests_come_in_their_order_and_of_none_untimed():
+    reps = [Repetition(test, False, 0, 10**9, 7) for test in ("tg7", "pp7", "tg7")]
+    found = rates_of_tests(["pp7", "pp1", "tg7"], reps)
+    assert [(rate.test, rate.repetitions) for rate in found] == [("pp7", 1), ("tg7", 2)]
+    assert found[1] == rate_of("tg7", reps)
 
 
 def test_spread_is_half_the_interval_over_the_median():

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import time
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 
@@ -398,7 +399,7 @@ def test_texts_of_a_list_are_short_printable_and_few(run, field, texts):
 @pytest.mark.parametrize(("at", "tokens", "least_ns"), [(0, 512, 51_200), (7, 128, 128_000)])
 def test_a_repetition_that_no_hardware_reaches_is_refused(run, at, tokens, least_ns):
     sent = {**body(run), "energy": []}
-    sent["repetitions"][at]["duration_ns"] = least_ns
+    sent["repetitions"][at] |= {"duration_ns": least_ns, "step_ns": []}
     assert sent["repetitions"][at]["n_tokens"] == tokens
     run_from_body(sent)
     sent["repetitions"][at]["duration_ns"] = least_ns - 1
@@ -455,10 +456,75 @@ def test_energy_needs_a_timed_repetition_of_its_test_and_is_there_once(run):
 def test_repetitions_are_limited_in_number(run):
     sent = body(run)
     one = {**sent["repetitions"][1], "step_ns": []}
-    most = {**sent, "energy": [], "repetitions": [one] * 2_000}
+    plan = {**sent["plan"], "max_repetitions": 2_000}
+    most = {**sent, "plan": plan, "energy": [], "repetitions": [one] * 2_000}
     assert run_from_body(most).rates[0].repetitions == 2_000
-    most["repetitions"] = [one] * 2_001
+    most |= {"repetitions": [one] * 2_001, "plan": plan | {"max_repetitions": 2_001}}
     assert "repetitions" in refused("bad_envelope", run_from_body, most)
+
+
+def contradictions(sent):
+    """Bodies of which each says two things that cannot both be true, and the field that is named."""
+    tests, first = sent["plan"]["tests"], sent["repetitions"][1]
+    plan = lambda **changes: {**sent, "plan": {**sent["plan"], **changes}}  # noqa: E731
+    again = lambda **changes: {  # noqa: E731
+        **sent, "repetitions": [*sent["repetitions"], {**first, **changes}]
+    }  # fmt: skip
+    yield again(n_tokens=262_144, step_ns=[]), "n_tokens"
+    yield again(n_tokens=511), "n_tokens"
+    yield again(test="tg[red on white]"), "repetitions.test"
+    yield again(test="t" * 250), "repetitions.test"
+    yield again(test="pp16", n_tokens=16), "repetitions.test"
+    yield again(step_ns=[first["duration_ns"], 1]), "step_ns"
+    yield plan(tests=[*tests, tests[0]]), "plan.tests"
+    yield plan(tests=[{**tests[0], "n_gen": 4}, tests[1]]), "n_gen"
+    yield plan(min_repetitions=31), "min_repetitions"
+    yield plan(max_repetitions=5, min_repetitions=1), "repetitions"
+    yield plan(warmups=0), "repetitions"
+
+
+def test_a_run_that_contradicts_itself_is_refused(run):
+    for hostile, field in contradictions(body(run)):
+        assert field in refused("bad_envelope", run_from_body, hostile)
+
+
+@pytest.mark.parametrize("energy_j", [0, 1e-300, 9e-7, 0.05])
+def test_no_energy_at_all_is_not_believed(run, energy_j):
+    # 0.05 J over 6 s are 8 mW
+    sent = body(run)
+    sent["energy"][0]["energy_j"] = energy_j
+    assert "energy_j" in refused("bad_envelope", run_from_body, sent)
+    first, *rest = run.energy
+    stood_still = (first[0], replace(first[1], energy_j=energy_j))
+    signed = body(replace(run, energy=(stood_still, *rest)))
+    assert [e["test"] for e in signed["energy"]] == ["tg128"]
+
+
+def test_notes_are_computed_anew_and_not_believed(run):
+    sent = body(run)
+    for said in ([], ["synthetic_build", "ran_on_cpu_only"]):
+        assert run_from_body({**sent, "notes": said}).notes == run.notes
+    sent["build"]["synthetic"] = True
+    assert Note.SYNTHETIC in run_from_body(sent).notes
+
+
+def test_a_statement_of_many_tests_and_repetitions_is_read_quickly(run):
+    sent = {**body(run), "energy": []}
+    tests = [{"n_prompt": 0, "n_gen": i + 1} for i in range(256)]
+    sent["plan"] |= {"tests": tests, "max_repetitions": 2_000, "warmups": 2_000}
+    one = {"duration_ns": 10**8, "start_ns": 0, "step_ns": [], "warmup": False}
+    sent["repetitions"] = [
+        {**one, "test": f"tg{i % 256 + 1}", "n_tokens": i % 256 + 1} for i in range(2_000)
+    ]
+    begun = time.process_time()
+    assert len(run_from_body(sent).rates) == 256
+    assert time.process_time() - begun < 1
+    # as it was written to cost twenty seconds: one test, named 256 times
+    sent["plan"]["tests"] = [tests[3]] * 256
+    sent["repetitions"] = [{**one, "test": "tg4", "n_tokens": 4}] * 2_000
+    begun = time.process_time()
+    assert "twice" in refused("bad_envelope", run_from_body, sent)
+    assert time.process_time() - begun < 1
 
 
 def test_a_test_without_tokens_is_refused(run):
