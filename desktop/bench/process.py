@@ -18,6 +18,7 @@ from desktop.bench import protocol
 from desktop.bench.engine_log import says_out_of_memory
 from desktop.bench.protocol import AnyJob, Failed, Finished, Message
 from desktop.errors import BenchError
+from desktop.own_files import never_a_pipe
 
 log = logging.getLogger(__name__)
 
@@ -111,7 +112,7 @@ class WorkerProcess:
     def _start(self) -> "subprocess.Popen[bytes]":
         if self._cancelled.is_set():
             raise BenchError("cancelled")
-        with self.log.open("wb") as stderr:
+        with open(self.log, "wb", opener=never_a_pipe) as stderr:
             process = subprocess.Popen(
                 [*worker_command(), *(("--fault", self.fault) if self.fault else ())],
                 stdin=subprocess.PIPE,
@@ -166,7 +167,7 @@ class WorkerProcess:
     def tail(self) -> str:
         """The last words on the worker's stderr."""
         try:
-            with self.log.open("rb") as log:
+            with open(self.log, "rb", opener=never_a_pipe) as log:
                 log.seek(max(0, self.log.stat().st_size - _TAIL_BYTES))
                 return log.read().decode(errors="replace")
         except OSError:

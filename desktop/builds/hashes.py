@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from desktop.builds.files import whole_file
+from desktop.own_files import never_a_pipe
 from desktop.paths import Paths
 
 Progress: TypeAlias = Callable[[int, int], None]
@@ -45,7 +46,8 @@ class Hashes:
 
     def _load(self) -> dict[str, str]:
         try:
-            content = json.loads(self._file.read_bytes())
+            with open(self._file, "rb", opener=never_a_pipe) as file:
+                content = json.loads(file.read())
         except (OSError, ValueError, RecursionError):
             return {}
         if not isinstance(content, dict):

@@ -45,6 +45,15 @@ def load_or_create(path: Path) -> Signer:
     return kept
 
 
+def check_key_file(path: Path) -> None:
+    """Look whether the key of the file that is there could be used; nothing is made.
+
+    Raises:
+        KeyUnavailableError: `key_file_open`, `key_file_bad`.
+    """
+    _load(Path(os.path.realpath(path)))
+
+
 def _load(path: Path) -> Signer | None:
     try:
         text = _read(path)

@@ -149,9 +149,14 @@ class Ledger:
             return _read(self._path, "mode=ro&immutable=1", rest, values)
 
     def _check_stubs(self) -> None:
-        """Refuse what SQLite would write over: a stub, and the log of a file that is gone."""
-        if self._path.is_dir():
-            raise LedgerError("ledger_open", detail=f"{self._path.name} is a folder, not a file")
+        """Refuse what SQLite would write over: a stub, and the log of a file that is gone.
+
+        And a pipe, which it would wait at for ever.
+        """
+        for path in (self._path, self._log()):
+            if path.exists() and not path.is_file():
+                what = "a folder" if path.is_dir() else "something else"
+                raise LedgerError("ledger_open", detail=f"{path.name} is {what}, not a file")
         size_bytes = self._path.stat().st_size if self._path.exists() else 0
         if 0 < size_bytes < _SMALLEST_PAGE_BYTES:
             raise LedgerError("ledger_open", detail="the file is cut")

@@ -1,5 +1,6 @@
 """`gram doctor`: what Gram needs, what is found, what is missing, and where the log is."""
 
+import contextlib
 import importlib.util
 import os
 import platform
@@ -7,20 +8,23 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
+from secrets import token_hex
 from typing import Final
 
 from desktop import __version__
 from desktop.builds.hashes import hashes_in
 from desktop.builds.reference import FILE_VARIABLE, stored_reference
 from desktop.builds.store import find_build
-from desktop.errors import GramError
+from desktop.errors import GramError, KeyUnavailableError, LedgerError
 from desktop.identity import keychain
+from desktop.identity.key_file import check_key_file
 from desktop.machine.screen import has_screen
 from desktop.network.ledger import Ledger
 from desktop.paths import Paths, default_paths
 from desktop.records.request import REFERENCE
 from desktop.services.facts import engine_devices, machine_facts
-from desktop.services.log import check_log
+from desktop.services.log import check_log_file
 from desktop.settings import read_settings
 
 LITTLE_DISK_BYTES: Final = 1 << 30
@@ -46,35 +50,43 @@ def examine(paths: Paths | None = None) -> tuple[Finding, ...]:
     return (
         Finding("Gram", "ok", f"{__version__}, Python {platform.python_version()}"),
         folder,
-        _settings(here, room=room),
+        _tried("Settings", lambda: _settings(here, room=room)),
         _tried("Engine", lambda: _engine(here)),
         _tried("Machine", lambda: _machine(here)),
-        _keychain(here),
+        _tried("Keychain", lambda: _keychain(here)),
         _tried("Reference build", lambda: _reference(here, room=room)),
-        _ledger(here, room=room),
-        _window(),
-        _log(here),
+        _tried("Ledger", lambda: _ledger(here, room=room)),
+        _tried("Window", _window),
+        _tried("Log", lambda: _log(here)),
     )
 
 
-def _tried(what: str, look: Callable[[], str]) -> Finding:
+def _tried(what: str, look: Callable[[], str | Finding]) -> Finding:
+    """What a look gives; one that fails costs only its own row."""
+    state = "optional" if what == "Reference build" else "missing"
     try:
-        return Finding(what, "ok", look())
+        found = look()
     except GramError as e:
-        state = "optional" if what == "Reference build" else "missing"
         return Finding(what, state, e.reason.text(), e.reason.advice())
+    except OSError as e:
+        return Finding(what, state, f"It could not be looked at: {e.strerror or e}.", _FOLDER_FIRST)
     except Exception as e:  # noqa: BLE001 - a doctor tells every illness
         return Finding(what, "missing", f"{type(e).__name__}: {e}", "Report this with the log.")
+    return found if isinstance(found, Finding) else Finding(what, "ok", found)
 
 
 def _folder(paths: Paths) -> str:
     paths.ensure()
-    probe = paths.data / ".probe"
+    # a name of its own: two may be looking at once
+    probe = paths.data / f".probe-{token_hex(4)}"
     try:
-        probe.write_bytes(b"x")
-        probe.unlink()
+        with probe.open("xb") as file:
+            file.write(b"x")
     except OSError as e:
         raise GramError("folder_read_only", detail=e.strerror or str(e)) from e
+    finally:
+        with contextlib.suppress(OSError):
+            probe.unlink()
     free = shutil.disk_usage(paths.data).free
     little = " (little: a build may not fit)" if free < LITTLE_DISK_BYTES else ""
     return f"{paths.data}, {free / 1e9:.1f} GB free{little}"
@@ -95,19 +107,31 @@ def _settings(paths: Paths, *, room: bool) -> Finding:
 
 
 def _ledger(paths: Paths, *, room: bool) -> Finding:
-    found = _tried("Ledger", lambda: f"statements kept: {len(Ledger(paths.ledger).entries())}")
-    if room or found.state != "ok":
-        return found
-    detail = f"{found.detail}; no further result can be kept"
-    return Finding(found.what, "missing", detail, _FOLDER_FIRST)
+    """Read, and written to where there is one: a file may refuse what its folder allows."""
+    what, ledger = "Ledger", Ledger(paths.ledger)
+    kept = f"statements kept: {len(ledger.entries())}"
+    if not room:
+        return Finding(what, "missing", f"{kept}; no further result can be kept", _FOLDER_FIRST)
+    try:
+        if paths.ledger.exists():
+            ledger.check()
+    except LedgerError as e:
+        why = e.reason.params.get("detail", e.reason.text())
+        detail = f"{kept}; no further result can be kept ({why})"
+        return Finding(what, "missing", detail, e.reason.advice())
+    return Finding(what, "ok", kept)
 
 
 def _log(paths: Paths) -> Finding:
-    try:
-        check_log(paths)
-    except OSError as e:
-        detail = f"{paths.log} cannot be written ({e.strerror or e}): no log is kept"
-        return Finding("Log", "optional", detail, _FOLDER_FIRST)
+    for file, state, loss in (
+        (paths.log, "optional", "no log is kept"),
+        (paths.worker_log, "missing", "nothing can be measured"),
+    ):
+        try:
+            check_log_file(file)
+        except OSError as e:
+            detail = f"{file} cannot be written ({e.strerror or e}): {loss}"
+            return Finding("Log", state, detail, _FOLDER_FIRST)
     return Finding("Log", "ok", str(paths.log))
 
 
@@ -130,9 +154,23 @@ def _keychain(paths: Paths) -> Finding:
     reason = status.reason
     advice = reason.advice() if reason else ""
     detail = reason.text() if reason else "not usable"
-    if paths.key_file.exists():
-        return Finding("Keychain", "optional", f"{detail} A key file is here.", advice)
-    return Finding("Keychain", "optional", detail, advice)
+    if not _is_there(paths.key_file):
+        return Finding("Keychain", "optional", detail, advice)
+    try:
+        check_key_file(paths.key_file)
+    except KeyUnavailableError as e:
+        said = f"{detail} {e.reason.text()}"
+        return Finding("Keychain", "missing", said, e.reason.advice())
+    return Finding("Keychain", "optional", f"{detail} A key file is here.", advice)
+
+
+def _is_there(path: Path) -> bool:
+    """Raises OSError where that cannot be seen."""
+    try:
+        path.lstat()
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _reference(paths: Paths, *, room: bool) -> str:

@@ -13,6 +13,7 @@ from desktop.errors import BenchError, GramError, Reason
 from desktop.machine.conditions import survey_conditions
 from desktop.machine.detect import survey
 from desktop.machine.merge import with_engine
+from desktop.own_files import never_a_pipe
 from desktop.paths import Paths
 from desktop.power.choose import choose_meter
 from desktop.records.energy import MeterFacts
@@ -121,7 +122,7 @@ def _log_file(paths: Paths) -> Path:
     try:
         file = paths.ensure().worker_log.with_suffix(".devices.log")
         # folders that are there already say nothing of whether a file may be
-        file.open("ab").close()
+        open(file, "ab", opener=never_a_pipe).close()
     except (GramError, OSError):
         return Path(os.devnull)
     return file

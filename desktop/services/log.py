@@ -1,9 +1,12 @@
 """The log file: rotating, on this machine only."""
 
 import logging
+from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
+from pathlib import Path
 
 from desktop.errors import Reason
+from desktop.own_files import never_a_pipe
 from desktop.paths import Paths
 
 MAX_BYTES = 1_000_000
@@ -20,8 +23,8 @@ def log_to(paths: Paths) -> Reason | None:
     if any(isinstance(h, RotatingFileHandler) for h in root.handlers):
         return None
     try:
-        check_log(paths)
-        handler = RotatingFileHandler(
+        check_log_file(paths.log)
+        handler = _LogFile(
             paths.log, maxBytes=MAX_BYTES, backupCount=KEPT, encoding="utf-8", delay=True
         )
     except OSError as e:
@@ -39,11 +42,19 @@ def log_to(paths: Paths) -> Reason | None:
     return None
 
 
-def check_log(paths: Paths) -> None:
-    """Make the log file where there is none.
+def check_log_file(file: Path) -> None:
+    """Make the file where there is none, and its folder.
 
     Raises:
         OSError: it cannot be written.
     """
-    paths.log_dir.mkdir(parents=True, exist_ok=True)
-    paths.log.open("ab").close()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    open(file, "ab", opener=never_a_pipe).close()
+
+
+class _LogFile(RotatingFileHandler):
+    """Opened anew after each rotation, and a pipe may have come into its place."""
+
+    def _open(self) -> TextIOWrapper:
+        file = open(self.baseFilename, "ab", opener=never_a_pipe)  # noqa: SIM115 - the handler closes it
+        return TextIOWrapper(file, encoding=self.encoding)

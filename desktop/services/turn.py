@@ -8,9 +8,11 @@ from typing import Final
 from filelock import FileLock, Timeout
 
 from desktop.errors import BenchError, GramError, Reason
+from desktop.own_files import never_a_pipe
 from desktop.paths import Paths
 
 POLL_S: Final = 0.2
+_SHOWN_BYTES: Final = 40
 
 
 @contextmanager
@@ -45,7 +47,7 @@ def measuring_turn(
     try:
         # only for the words that others see
         with suppress(OSError):
-            _name_file(paths).write_text(holder, encoding="utf-8")
+            _say_holder(_name_file(paths), holder)
         yield
     finally:
         lock.release()
@@ -85,9 +87,15 @@ def _acquire(lock: FileLock, timeout_s: float) -> None:
         raise GramError("folder_read_only", detail=e.strerror or str(e)) from e
 
 
+def _say_holder(file: Path, holder: str) -> None:
+    with open(file, "w", encoding="utf-8", opener=never_a_pipe) as said:
+        said.write(holder)
+
+
 def _holder(paths: Paths) -> str:
     try:
-        said = _name_file(paths).read_text(encoding="utf-8", errors="replace")[:40]
+        with open(_name_file(paths), "rb", opener=never_a_pipe) as file:
+            said = file.read(_SHOWN_BYTES).decode("utf-8", "replace")
     except OSError:
         said = ""
     return said or "another program"

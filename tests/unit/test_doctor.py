@@ -1,8 +1,14 @@
 """`gram doctor` in folders where not everything can be done: each row is true by itself."""
 
+import os
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
+from desktop.identity.key_file import load_or_create
+from desktop.network.ledger import Ledger
 from desktop.paths import Paths
+from desktop.services import doctor
 from desktop.services.doctor import examine
 from desktop.settings import change_setting
 
@@ -12,9 +18,10 @@ def rows(paths):
 
 
 @pytest.fixture
-def closed(home):
+def closed(home, monkeypatch):
     """A data folder that takes nothing more, for root too: the probe's name is taken."""
-    (home.data / ".probe").mkdir()
+    monkeypatch.setattr(doctor, "token_hex", lambda _: "taken")
+    (home.data / ".probe-taken").mkdir()
     return home
 
 
@@ -93,3 +100,63 @@ def test_a_folder_that_cannot_be_made_hides_neither_engine_nor_machine(tmp_path)
     assert {found[what].state for what in ("Engine", "Machine")} == {"ok"}
     assert found["Data folder"].state == "missing"
     assert found["Log"].state == "optional"
+
+
+def test_two_who_look_at_once_do_not_take_each_others_probe(home):
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: doctor._folder(home), range(200)))
+    assert not list(home.data.glob(".probe*"))
+
+
+@pytest.fixture
+def no_keychain(monkeypatch):
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.fail.Keyring")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has lists of access instead")
+@pytest.mark.usefixtures("no_keychain")
+def test_a_key_file_that_gram_refuses_is_told_of(home):
+    assert "A key file is here" not in rows(home)["Keychain"].detail
+    load_or_create(home.key_file)
+    row = rows(home)["Keychain"]
+    assert (row.state, row.detail.endswith("A key file is here.")) == ("optional", True)
+    home.key_file.chmod(0o644)
+    row = rows(home)["Keychain"]
+    assert row.state == "missing"
+    assert row.detail.endswith("can be read by others (mode 0644).")
+    assert "chmod 600" in row.advice
+    home.key_file.chmod(0o600)
+    home.key_file.write_text("x")
+    row = rows(home)["Keychain"]
+    assert row.state == "missing"
+    assert "does not hold a Gram key" in row.detail
+
+
+def test_a_ledger_that_can_be_read_and_not_written_is_told_of(home):
+    Ledger(home.ledger).check()
+    assert rows(home)["Ledger"].state == "ok"
+    # as a file that may not be written is for root too: SQLite's own file beside it cannot be made
+    (home.data / "ledger.sqlite-shm").mkdir()
+    row = rows(home)["Ledger"]
+    assert row.state == "missing"
+    assert row.detail.startswith("statements kept: 0; no further result can be kept (")
+    assert row.advice
+
+
+def test_a_ledger_is_not_made_by_looking(home):
+    assert rows(home)["Ledger"].detail == "statements kept: 0"
+    assert not home.ledger.exists()
+
+
+@pytest.mark.usefixtures("no_keychain")
+def test_a_folder_that_cannot_be_searched_costs_only_its_own_rows(tmp_path, monkeypatch):
+    monkeypatch.delenv("GRAM_REFERENCE_FILE", raising=False)
+    # for root too: no system looks up a name as long as this one
+    root = tmp_path / ("x" * 300)
+    found = rows(Paths(root, tmp_path / "cache", tmp_path / "log"))
+    assert len(found) == 10
+    assert found["Gram"].state == "ok"
+    for what in ("Data folder", "Settings", "Keychain", "Reference build", "Ledger"):
+        assert found[what].state != "ok", what
+        assert "too long" in found[what].detail
+        assert "folder" in found[what].advice
