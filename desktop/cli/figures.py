@@ -42,11 +42,14 @@ def size(count_bytes: int | None) -> str:
 
 
 def memory(count_bytes: int | None) -> str:
-    """Binary: `8 GiB`, `15.6 GiB`."""
+    """Binary: `8 GiB`, `15.6 GiB`; what would round to none is in a smaller unit: `50 MiB`."""
     if count_bytes is None:
         return DASH
-    gib = round(count_bytes / 2**30, 1)
-    return f"{gib:g} GiB"
+    for factor, unit in ((2**30, "GiB"), (2**20, "MiB")):
+        said = f"{count_bytes / factor:.1f}".removesuffix(".0")
+        if said != "0":
+            return f"{said} {unit}"
+    return f"{count_bytes} B"
 
 
 def watts(value_w: float | None) -> str:

@@ -5,7 +5,7 @@ from collections import Counter
 from desktop.records.machine import Accelerator, Machine
 from desktop.rules.kind import counted_cards
 
-_GIB = 2**30
+_GIB, _MIB = 2**30, 2**20
 _UNKNOWN = {"", "unknown"}
 
 
@@ -13,8 +13,9 @@ def machine_line(machine: Machine) -> str:
     """System, cards with their memory or `no GPU`, CPUs, RAM; what was not told is left out.
 
     Memory is in whole GiB (2^30 bytes), and `GB` is written behind it as the standings page does:
-    it shows `Tesla T4 15 GB` for 15360 MiB and `31 GB RAM` for 31 GiB. A card inside the processor
-    has no memory beside its name: what it uses is the RAM that the line ends with.
+    it shows `Tesla T4 15 GB` for 15360 MiB and `31 GB RAM` for 31 GiB. What would round to none is
+    in whole MiB: `400 MB RAM`. A card inside the processor has no memory beside its name: what it
+    uses is the RAM that the line ends with.
     """
     cpus = machine.cpu.usable_cpus or machine.cpu.logical_cores
     parts = (
@@ -46,4 +47,5 @@ def _memory(card: Accelerator) -> str:
 
 
 def _gb(size_bytes: int) -> str:
-    return f"{round(size_bytes / _GIB)} GB"
+    gib = round(size_bytes / _GIB)
+    return f"{gib} GB" if gib else f"{round(size_bytes / _MIB)} MB"

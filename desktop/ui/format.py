@@ -15,7 +15,7 @@ from PySide6.QtCore import QCoreApplication, QDateTime, QLocale, Qt
 DASH: Final = "\N{EN DASH}"
 _NBSP: Final = "\N{NO-BREAK SPACE}"
 _FIGURES: Final = 3
-_GIB: Final = 2**30
+_BINARY_UNITS: Final = ((2**30, "GiB"), (2**20, "MiB"))
 _UNITS: Final = ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
 _MINUTE_S: Final = 60
 _FEW_S: Final = 8
@@ -63,9 +63,17 @@ def size(count_bytes: int) -> str:
 
 
 def memory(count_bytes: int) -> str:
-    """`8 GiB`, `15.6 GiB`: memory is built and sold in binary sizes."""
-    gib = count_bytes / _GIB
-    return f"{QLocale().toString(gib, 'f', 0 if round(gib, 1).is_integer() else 1)}{_NBSP}GiB"
+    """`8 GiB`, `15.6 GiB`: memory is built and sold in binary sizes.
+
+    What would round to none is in a smaller unit: `50 MiB`.
+    """
+    for factor, unit in _BINARY_UNITS:
+        tenths = round(count_bytes / factor, 1)
+        if tenths:
+            return (
+                f"{QLocale().toString(tenths, 'f', 0 if tenths.is_integer() else 1)}{_NBSP}{unit}"
+            )
+    return f"{QLocale().toString(count_bytes)}{_NBSP}B"
 
 
 def watts(watts_w: float) -> str:

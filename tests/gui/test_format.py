@@ -106,7 +106,16 @@ def test_counts_and_keys():
 
 
 @pytest.mark.parametrize(
-    ("gib", "said"), [(8, "8 GiB"), (15.62, "15.6 GiB"), (107.5, "107.5 GiB"), (0.5, "0.5 GiB")]
+    ("gib", "said"),
+    [
+        (8, "8 GiB"),
+        (15.62, "15.6 GiB"),
+        (107.5, "107.5 GiB"),
+        (0.5, "0.5 GiB"),
+        (50 / 1024, "50 MiB"),
+        (1e-6, "1,074 B"),
+        (0, "0 B"),
+    ],
 )
 def test_memory_is_binary(gib, said):
     assert plain(fmt.memory(round(gib * 2**30))) == said

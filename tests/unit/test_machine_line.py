@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from desktop.cli import machine_show
+from desktop.cli import figures, machine_show
 from desktop.records.energy import MeterFacts, MeterKind, Scope, Source
 from desktop.records.machine import Accelerator, Conditions, Cpu, Machine
 from desktop.rules.machine_line import machine_line
@@ -59,9 +59,20 @@ def test_what_was_not_told_is_left_out():
     assert machine_line(nothing) == "no GPU"
 
 
-@pytest.mark.parametrize(("gib", "said"), [(30.98, "31 GB"), (7.4, "7 GB"), (14.56, "15 GB")])
+@pytest.mark.parametrize(
+    ("gib", "said"),
+    [(30.98, "31 GB"), (7.4, "7 GB"), (0.95, "1 GB"), (400 / 1024, "400 MB"), (0.5, "512 MB")],
+)
 def test_memory_is_in_whole_gb(gib, said):
     assert machine_line(machine(ram_gib=gib)).endswith(f"{said} RAM")
+
+
+@pytest.mark.parametrize(
+    ("mib", "said"),
+    [(50, "50 MiB"), (512, "0.5 GiB"), (1024, "1 GiB"), (15974, "15.6 GiB"), (0.01, "10485 B")],
+)
+def test_a_small_carve_out_is_not_nothing(mib, said):
+    assert figures.memory(int(mib * 2**20)) == said
 
 
 def test_gram_machine_begins_with_it(capsys):
