@@ -185,7 +185,7 @@ def unmeasured_types(works: Sequence[Work], rates: Mapping[str, DeviceRates]) ->
 def _reading(work: Work, known: DeviceRates) -> dict[str, Term]:
     terms = {}
     for kind, size in work.bytes_by_type.items():
-        rate = rate_for(kind, known.types)
+        rate = rate_for(kind, known.types, processor=known.threads is not None)
         terms[kind] = Term(size * rate.byte_s, rate.sd)
     held = _held_by_caches(sum(work.bytes_by_type.values()), known.last_level_cache_bytes)
     if held:

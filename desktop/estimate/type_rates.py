@@ -2,7 +2,8 @@
 
 Five types are measured. Of another one the rate is not known, but it lies between two: where memory
 is the limit its bytes are read as fast as a near type's, where unpacking is the limit its weights
-are. What is said of it is the middle, with an uncertainty that spans both.
+are, or on processors more slowly still. What is said of it is the middle, with an uncertainty that
+spans both.
 """
 
 import math
@@ -39,13 +40,17 @@ _NEAR: Final[Mapping[str, tuple[str, ...]]] = {
     "NVFP4": ("Q4_0",),
 }
 """Types that are stored alike; of those that are not here, the measured ones of most like bits."""
-_BESIDE_SD: Final = {"F32": 0.1, "BF16": 0.25}
-"""Uncertainty besides that between the two limits; some processors have no instructions for BF16.
-"""
-_PLAIN_SD: Final = 0.1
-_LOOKUP_SD: Final = 0.4
-"""Of types that are unpacked by looking up vectors (IQ1 to IQ3) or by powers of three (TQ): on
-processors some take several times as long."""
+_SLOWER: Final = {"F32": 1.1, "BF16": 1.6}
+"""How many times as long a weight may take on processors; some have no instructions for BF16."""
+_PLAINLY_SLOWER: Final = 2.2
+"""Processors store Q4_0, Q4_K and others anew, several rows interleaved, for their widest
+instructions, and leave the rest as it is: on a Zen processor a weight of Q4_1 took twice as long as
+one of Q4_0, one of Q5_0 a fifth longer."""
+_LOOKED_UP_SLOWER: Final = 4.0
+"""Of types that are unpacked by looking up vectors (IQ1 to IQ3) or by powers of three (TQ)."""
+_LOOKED_UP_ON_CARDS: Final = 1.6
+_BESIDE_SD: Final = 0.08
+"""Uncertainty besides that between the two limits."""
 _NINETY: Final = 1.64
 """Standard deviations of a normal distribution that hold 90 % of it, on both sides."""
 
@@ -79,8 +84,13 @@ def type_rates(
     }
 
 
-def rate_for(kind: str, measured: Mapping[str, TypeRate]) -> TypeRate:
+def rate_for(kind: str, measured: Mapping[str, TypeRate], *, processor: bool = True) -> TypeRate:
     """The rate of ggml's type `kind`.
+
+    Args:
+        kind: ggml's name of it.
+        measured: the types that were measured of the device.
+        processor: whether the device is one; on cards types that are stored alike are read alike.
 
     Raises:
         KeyError: ggml has no such type.
@@ -95,9 +105,11 @@ def rate_for(kind: str, measured: Mapping[str, TypeRate]) -> TypeRate:
         for name in near
         for at in (measured[name].byte_s, measured[name].byte_s * _bits(name) / bits)
     ]
-    low, high = min(limits), max(limits)
+    # no type's bytes come faster than the fastest one's: that is the memory
+    low = max(min(limits), min(rate.byte_s for rate in measured.values()))
+    high = max(low, *limits) * _slower(kind, processor=processor)
     between = math.log(high / low) / 2 / _NINETY
-    sd = math.hypot(MEASURED_SD, between, _beside(kind))
+    sd = math.hypot(MEASURED_SD, between, _BESIDE_SD)
     return TypeRate(math.sqrt(low * high), sd, near)
 
 
@@ -109,9 +121,11 @@ def _near(kind: str, measured: Mapping[str, TypeRate]) -> tuple[str, ...]:
     return told or (min(measured, key=lambda name: abs(_bits(name) - bits)),)
 
 
-def _beside(kind: str) -> float:
+def _slower(kind: str, *, processor: bool) -> float:
     looked_up = kind.startswith(("IQ1", "IQ2", "IQ3", "TQ"))
-    return _LOOKUP_SD if looked_up else _BESIDE_SD.get(kind, _PLAIN_SD)
+    if not processor:
+        return _LOOKED_UP_ON_CARDS if looked_up else 1.0
+    return _LOOKED_UP_SLOWER if looked_up else _SLOWER.get(kind, _PLAINLY_SLOWER)
 
 
 def _bits(kind: str) -> float:

@@ -1,5 +1,7 @@
 """What a machine's parts say of a build's tokens."""
 
+import math
+
 import pytest
 
 from desktop.estimate.calibration import (
@@ -60,19 +62,30 @@ def test_a_type_that_is_not_measured_is_taken_from_near_ones_and_less_sure(kind)
     assert found.near
     assert found.sd > rates[found.near[0]].sd
     # memory is the limit for some, unpacking for others: no type is out of all proportion
-    assert 1e9 < 1 / found.byte_s < 70e9
+    assert 1e9 < 1 / found.byte_s < 40e9
 
 
 def test_types_looked_up_in_tables_are_least_sure():
     rates = type_rates(rates_here(), CPU, 2)
-    assert rate_for("IQ2_XS", rates).sd > 2 * rate_for("Q5_K", rates).sd
+    assert rate_for("IQ2_XS", rates).sd > 1.3 * rate_for("Q5_K", rates).sd
 
 
 def test_between_the_two_limits_of_a_smaller_type():
     rates = {"Q4_K": TypeRate(1 / 20e9, 0.08)}
-    found = rate_for("Q2_K", rates)
+    found = rate_for("Q2_K", rates, processor=False)
     by_bytes, by_weights = 1 / 20e9, 1 / 20e9 * 144 / 84
     assert by_bytes < found.byte_s < by_weights
+
+
+def test_a_processor_may_be_slower_with_types_that_it_does_not_store_anew():
+    rates = type_rates(rates_here(), CPU, 2)
+    here, card = rate_for("Q4_1", rates), rate_for("Q4_1", rates, processor=False)
+    assert here.byte_s > card.byte_s
+    assert here.sd > card.sd
+    # as measured on this sort of processor: 10.6 GB/s of Q4_1, 15.6 GB/s of Q5_0
+    for kind, gb_s in (("Q4_1", 10.6), ("Q5_0", 15.6)):
+        found = rate_for(kind, rates)
+        assert abs(math.log(1e-9 / gb_s / found.byte_s)) < 1.64 * found.sd
 
 
 def test_nothing_measured_says_nothing_of_any_type():
