@@ -603,6 +603,15 @@ def _fill(template: str, params: Mapping[str, Param]) -> str:
 
 def visible(value: Param) -> Param:
     """`value` without control characters: names and engines' words come from strangers' files."""
-    if not isinstance(value, str):
-        return value
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in value)
+    return visible_text(value) if isinstance(value, str) else value
+
+
+def visible_text(text: str, keep: str = "") -> str:
+    """`text` with a sign in place of what is not shown: controls, ends of lines, turned writing.
+
+    Args:
+        text: of any length.
+        keep: characters that stay all the same.
+    """
+    hidden = {c for c in set(text) if not c.isprintable() and c not in keep}
+    return text.translate(dict.fromkeys(map(ord, hidden), "\N{REPLACEMENT CHARACTER}"))

@@ -1,5 +1,6 @@
 """The terminal door: `gram`. Never imports Qt; each command imports what it needs when it runs."""
 
+import io
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,14 @@ from desktop import __version__
 from desktop.cli.estimate_command import show_estimate
 from desktop.cli.fits_command import show_fits
 from desktop.cli.options import Seconds, speed_tests
-from desktop.cli.output import say, say_error, say_json, say_output_failed, tolerate_poor_output
+from desktop.cli.output import (
+    say,
+    say_error,
+    say_json,
+    say_json_text,
+    say_output_failed,
+    tolerate_poor_output,
+)
 from desktop.cli.plain import to_plain
 from desktop.errors import GramError
 
@@ -179,7 +187,7 @@ def results(*, as_json: bool, export: str | None) -> None:
     from desktop.services.results import exported, result_rows  # noqa: PLC0415
 
     if export:
-        say(exported(default_paths(), export))
+        say_json_text(exported(default_paths(), export))
         return
     _print(result_rows(default_paths()), show.results, as_json=as_json)
 
@@ -290,7 +298,9 @@ def _run(arguments: list[str]) -> int:
     try:
         status = gram.main(arguments, prog_name="gram", standalone_mode=False)
     except click.ClickException as e:
-        e.show(file=sys.stderr)
+        said = io.StringIO()
+        e.show(file=said)
+        say(said.getvalue().rstrip("\n"), err=True)
         status = e.exit_code
     except SystemExit as e:
         status = e.code if isinstance(e.code, int) else EXIT_ERROR

@@ -1,18 +1,14 @@
 """Tables with more columns than a narrow terminal has room for: the least important go first."""
 
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from rich.cells import cell_len
-from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
-from desktop.cli.output import say
 from desktop.cli.prose import paragraph
-from desktop.cli.tables import console
+from desktop.cli.tables import cell, console, print_table
 
 PIPED_WIDTH: Final = 220
 """A pipe or a file has room for every column."""
@@ -45,10 +41,7 @@ def print_fitting(columns: Sequence[Column]) -> None:
     filled = [column for column in columns if any(column.cells)]
     terminal = console()
     shown = fitting(filled, terminal.width if terminal.is_terminal else PIPED_WIDTH)
-    if terminal.is_terminal:
-        terminal.print(_table(shown))
-    else:
-        _say_piped(_table(shown))
+    print_table(_table(shown), PIPED_WIDTH)
     left_out = [column.head for column in filled if column not in shown]
     if left_out:
         named = ", ".join(left_out)
@@ -70,12 +63,5 @@ def _table(columns: Sequence[Column]) -> Table:
     for column in columns:
         table.add_column(column.head, justify=column.justify, overflow="fold")
     for cells in zip(*(column.cells for column in columns), strict=True):
-        table.add_row(*map(Text, cells))
+        table.add_row(*map(cell, cells))
     return table
-
-
-def _say_piped(table: Table) -> None:
-    wide = io.StringIO()
-    Console(width=PIPED_WIDTH, file=wide, color_system=None).print(table)
-    for line in wide.getvalue().splitlines():
-        say(line.rstrip())

@@ -6,8 +6,9 @@ from typing import Final, Self
 
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 
-from desktop.cli.tables import console
+from desktop.cli.tables import cell, console
 from desktop.clock import now_ns
+from desktop.errors import visible_text
 from desktop.records.events import AppEvent, Phase, Power, Steps
 from desktop.records.events import Progress as RunProgress
 
@@ -33,10 +34,10 @@ class LiveLine:
         self._last = ""
         self._progress = Progress(
             SpinnerColumn(),
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=24),
-            TextColumn("{task.percentage:>3.0f} %"),
-            TextColumn("{task.fields[live]}"),
+            TextColumn("{task.percentage:>3.0f} %", markup=False),
+            TextColumn("{task.fields[live]}", markup=False),
             console=self._console,
             refresh_per_second=REFRESHES_PER_S,
             transient=True,
@@ -57,7 +58,7 @@ class LiveLine:
 
     def say(self, text: str) -> None:
         """A line that stays, above the moving one."""
-        self._console.print(text, highlight=False, markup=False, soft_wrap=True)
+        self._console.print(cell(text), soft_wrap=True)
 
     def take(self, event: AppEvent) -> None:
         """Show what the event changes."""
@@ -84,7 +85,7 @@ class LiveLine:
     _rate = 0.0
 
     def _at(self, event: RunProgress) -> None:
-        words = self.words(event)
+        words = visible_text(self.words(event))
         if self._lines and words != self._last:
             self._last = words
             self.say(f"{words} …")

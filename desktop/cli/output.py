@@ -1,5 +1,7 @@
 """What the terminal's door writes: lines and JSON, on whatever stream there is.
 
+Names come from strangers' files, drivers and statements: what a terminal would obey is not written.
+
 A stream that lacks a letter (`LC_ALL=C`, an old code page) gets the nearest one of ASCII: `x` for a
 times sign, `-` for a dash. Where there is no output at all, that is no error.
 """
@@ -15,11 +17,13 @@ import unicodedata
 from typing import Final, TextIO
 
 from desktop.cli.plain import Plain
-from desktop.errors import Reason
+from desktop.errors import Reason, visible_text
 
 _NEAREST: Final = "gram-nearest"
 """The name of the error handler, for `codecs`."""
 _UNKNOWN: Final = "?"
+_STAYS: Final = "\n\t"
+"""Of what is not shown: they part our lines and columns."""
 _LETTERS: Final = {
     "\N{MULTIPLICATION SIGN}": "x",
     "\N{PLUS-MINUS SIGN}": "+-",
@@ -79,13 +83,12 @@ def tolerate_poor_output() -> None:
 def say(text: str, *, err: bool = False) -> None:
     """One line, at once: a pipe is read while it is written.
 
+    Nothing of it moves a terminal's cursor or turns writing around, whoever wrote it.
+
     Raises:
         OSError: it cannot be written.
     """
-    # not click's echo: it takes a stream of ASCII for a mistake, and writes UTF-8 into it
-    stream = sys.stderr if err else sys.stdout
-    stream.write(f"{text}\n")
-    stream.flush()
+    _write(visible_text(text, _STAYS), err=err)
 
 
 def say_json(value: Plain, *, indent: int | None = 2) -> None:
@@ -94,7 +97,17 @@ def say_json(value: Plain, *, indent: int | None = 2) -> None:
     Raises:
         OSError: it cannot be written.
     """
-    say(json.dumps(value, indent=indent, ensure_ascii=not _has_all_letters(sys.stdout)))
+    say_json_text(json.dumps(value, indent=indent, ensure_ascii=not _has_all_letters(sys.stdout)))
+
+
+def say_json_text(text: str) -> None:
+    """JSON as it is written already; what is not shown is escaped, so that it is the same JSON.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    hidden = (c for c in set(text) if not c.isprintable() and c != "\n")
+    _write(text.translate({ord(c): _escaped(c) for c in hidden}))
 
 
 def say_reason(reason: Reason) -> None:
@@ -135,6 +148,18 @@ def say_output_failed(error: OSError) -> None:
 def nearest(text: str) -> str:
     """`text` in ASCII: each letter by the nearest one, `?` where there is none."""
     return "".join(map(_ascii, text))
+
+
+def _write(text: str, *, err: bool = False) -> None:
+    # not click's echo: it takes a stream of ASCII for a mistake, and writes UTF-8 into it
+    stream = sys.stderr if err else sys.stdout
+    stream.write(f"{text}\n")
+    stream.flush()
+
+
+def _escaped(letter: str) -> str:
+    units = letter.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
 
 
 def _nearest(error: UnicodeError) -> tuple[str, int]:

@@ -4,11 +4,10 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from rich.table import Table
-from rich.text import Text
 
 from desktop.cli import figures
 from desktop.cli.figures import DASH
-from desktop.cli.tables import print_facts, print_table
+from desktop.cli.tables import LABEL_WIDTH, cell, print_facts, print_table
 from desktop.records.events import PartsFinished
 from desktop.records.machine import DeviceKind
 from desktop.records.parts import Part, PartRate, Parts, PartSkip, PartTest
@@ -42,13 +41,13 @@ def parts(found: Parts) -> None:
         *(("Device", _device(found, name)) for name in _names(found)),
     )
     table = Table(box=None, pad_edge=False)
-    table.add_column("device", no_wrap=True)
+    table.add_column("device", overflow="fold", max_width=LABEL_WIDTH)
     table.add_column("test", no_wrap=True)
     for head in ("median", "spread", "repetitions"):
         table.add_column(head, justify="right", no_wrap=True)
-    table.add_column("size")
+    table.add_column("size", overflow="fold")
     for cells in _rows(found):
-        table.add_row(*(Text(cell) for cell in cells))
+        table.add_row(*map(cell, cells))
     print_table(table)
 
 

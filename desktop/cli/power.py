@@ -12,7 +12,7 @@ from desktop.cli import figures, show
 from desktop.cli.following import Stopping, begin_log
 from desktop.cli.output import say, say_json
 from desktop.cli.plain import to_plain
-from desktop.cli.tables import console
+from desktop.cli.tables import cell, console
 from desktop.clock import now_ns
 from desktop.paths import Paths, default_paths
 from desktop.services.power_facts import PowerFacts, PowerNow, PowerReading, open_reading
@@ -111,9 +111,10 @@ def _each_second(ticker: Ticker, seconds: float | None, tell: Callable[[], None]
 
 
 def _line(now: PowerNow) -> Text:
-    line = Text(f"{figures.watts(now.watts_w):>9}", style="bold", no_wrap=True, overflow="ellipsis")
+    line = cell(f"{figures.watts(now.watts_w):>9}", "bold")
+    line.no_wrap, line.overflow = True, "ellipsis"
     mean, used = figures.watts(now.mean_w), figures.joules(now.energy_j)
-    line.append(f"   {figures.meter(now.meter)}   mean {mean}   {used}", "not bold")
+    line.append_text(cell(f"   {figures.meter(now.meter)}   mean {mean}   {used}", "not bold"))
     line.append(f"   {now.seconds:.0f} s   Ctrl+C ends", "not bold dim")
     return line
 

@@ -1,9 +1,7 @@
 """Headings and sentences of long pages: wrapped at words in a terminal, whole lines in a pipe."""
 
-from rich.text import Text
-
 from desktop.cli.output import say
-from desktop.cli.tables import console
+from desktop.cli.tables import cell, console
 
 
 def heading(text: str) -> None:
@@ -20,6 +18,6 @@ def paragraph(text: str) -> None:
 def _write(text: str, style: str = "") -> None:
     terminal = console()
     if terminal.is_terminal:
-        terminal.print(Text(text, style=style))
+        terminal.print(cell(text, style))
     else:
         say(text)

@@ -3,13 +3,12 @@
 from collections.abc import Iterable, Sequence
 
 from rich.table import Table
-from rich.text import Text
 
 from desktop.cli import figures, parts_show
 from desktop.cli.costs import lines as cost_lines
 from desktop.cli.figures import DASH
 from desktop.cli.output import say
-from desktop.cli.tables import print_facts, print_table
+from desktop.cli.tables import cell, print_facts, print_table
 from desktop.records.build import LocalBuild
 from desktop.records.cost import Costs
 from desktop.records.events import RunFinished
@@ -22,12 +21,9 @@ from desktop.services.power_facts import PowerFacts
 from desktop.services.results import Checked
 
 WHOLE_PERCENT = 98
-PLACES = {
-    "used": "[green]used[/]",
-    "readable": "readable",
-    "not readable": "[yellow]not readable[/]",
-}
-STATES = {"ok": "[green]ok[/]", "optional": "[yellow]optional[/]", "missing": "[red]missing[/]"}
+PLACES = {"used": "green", "readable": "", "not readable": "yellow"}
+STATES = {"ok": "green", "optional": "yellow", "missing": "red"}
+"""The words of `gram power` and `gram doctor`, and their colours."""
 
 
 def run_finished(done: RunFinished, costs: Costs) -> None:
@@ -47,10 +43,10 @@ def results(rows: Sequence[ResultRow]) -> None:
         table.add_column(head, no_wrap=True)
     table.add_column("build", overflow="fold")
     for head in ("prompt tok/s", "generation tok/s", "J/token"):
-        table.add_column(head, justify="right")
+        table.add_column(head, justify="right", overflow="fold")
     table.add_column("signed", no_wrap=True)
     for row in rows:
-        table.add_row(*(Text(cell) for cell in _result_cells(row)))
+        table.add_row(*map(cell, _result_cells(row)))
     print_table(table)
 
 
@@ -76,22 +72,22 @@ def builds(found: Iterable[LocalBuild]) -> None:
         return
     table = Table(box=None, pad_edge=False)
     for head in ("build", "quantization", "size", "sha256"):
-        table.add_column(head)
+        table.add_column(head, overflow="fold")
     for local in here:
         build = local.build
         cells = (build.name, build.quantization or DASH, figures.size(build.size_bytes))
-        table.add_row(*(Text(c) for c in (*cells, build.sha256[:12])))
+        table.add_row(*map(cell, (*cells, build.sha256[:12])))
     print_table(table)
 
 
 def findings(found: Iterable[Finding]) -> None:
     """`gram doctor`."""
-    table = Table(box=None, pad_edge=False, show_header=False)
+    table = _three_columns()
     for finding in found:
-        text = Text(finding.detail)
+        text = cell(finding.detail)
         if finding.advice:
-            text.append(f"\n{finding.advice}", style="dim")
-        table.add_row(finding.what, STATES[finding.state], text)
+            text.append("\n").append_text(cell(finding.advice, "dim"))
+        table.add_row(cell(finding.what), cell(finding.state, STATES[finding.state]), text)
     print_table(table)
 
 
@@ -106,11 +102,19 @@ def power(facts: PowerFacts) -> None:
     )
     say("")
     say("Where watts were looked for, the best first:")
-    table = Table(box=None, pad_edge=False, show_header=False)
+    table = _three_columns()
     for place in facts.places:
         detail = "" if place.state == "used" else place.detail
-        table.add_row(place.name, PLACES[place.state], Text(detail))
+        table.add_row(cell(place.name), cell(place.state, PLACES[place.state]), cell(detail))
     print_table(table)
+
+
+def _three_columns() -> Table:
+    """Without heads: a name, its state, and what is said of it."""
+    table = Table(box=None, pad_edge=False, show_header=False)
+    for _ in range(3):
+        table.add_column(overflow="fold")
+    return table
 
 
 def _run(run: Run) -> None:

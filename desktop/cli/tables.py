@@ -1,16 +1,41 @@
-"""Tables for people: in the terminal's width, or for a pipe."""
+"""Tables for people: in the terminal's width, or for a pipe.
+
+No text is read as markup, and none of it reaches the terminal with what a terminal would obey.
+"""
 
 import io
 import os
-from typing import Final
+from collections.abc import Iterable
+from typing import Any, Final
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
 from desktop.cli.output import say
+from desktop.errors import visible_text
 
 PIPED_WIDTH: Final = 140
+LABEL_WIDTH: Final = 40
+"""The most that a label takes: what it labels is to be read beside it."""
+
+
+class PlainConsole(Console):
+    """Writes what is told, and obeys none of it: no markup, no `:emoji:`, no control characters."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(markup=False, emoji=False, highlight=False, **options)
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """Everything that is printed passes here; what moves the cursor of itself is Rich's own."""
+        for segment in super().render(renderable, options):
+            if segment.control or segment.text.isprintable():
+                yield segment
+            else:
+                yield Segment(visible_text(segment.text, "\n"), segment.style)
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -19,17 +44,22 @@ def console(*, stderr: bool = False) -> Console:
     Rich's own answer to `NO_COLOR` leaves bold and dim, which are escape sequences too.
     """
     plain = bool(os.environ.get("NO_COLOR"))
-    return Console(stderr=stderr, color_system=None if plain else "auto")
+    return PlainConsole(stderr=stderr, color_system=None if plain else "auto")
 
 
-def print_table(table: Table) -> None:
+def cell(text: str, style: str = "") -> Text:
+    """A text as it is, on one line: a name with a line's end in it looks like no line of ours."""
+    return Text(visible_text(text), style=style)
+
+
+def print_table(table: Table, piped_width: int = PIPED_WIDTH) -> None:
     """To a terminal in its width; to a pipe or a file without folding and trailing blanks."""
     terminal = console()
     if terminal.is_terminal:
         terminal.print(table)
         return
     wide = io.StringIO()
-    Console(width=PIPED_WIDTH, file=wide, color_system=None).print(table)
+    PlainConsole(width=piped_width, file=wide, color_system=None).print(table)
     for line in wide.getvalue().splitlines():
         say(line.rstrip())
 
@@ -37,9 +67,9 @@ def print_table(table: Table) -> None:
 def print_facts(*pairs: tuple[str, str]) -> None:
     """Labels and what they label; a pair of two empty texts is left out."""
     table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_column(style="bold", no_wrap=True, min_width=19)
+    table.add_column(style="bold", overflow="fold", min_width=19, max_width=LABEL_WIDTH)
     table.add_column(overflow="fold")
     for label, value in pairs:
         if label or value:
-            table.add_row(label, Text(value))
+            table.add_row(cell(label), cell(value))
     print_table(table)

@@ -122,6 +122,8 @@ def _checked(envelope: Envelope) -> Envelope:
         raise ValueError(f"a signature is not {SIGNATURE_BYTES} bytes long")
     if not 1 <= len(envelope.payload_type.encode("utf-8")) <= _MAX_TYPE_BYTES:
         raise ValueError("its payload type is empty or too long")
+    if not envelope.payload_type.isprintable():
+        raise ValueError("its payload type has characters that are not shown")
     if len(envelope.payload) > MAX_BYTES:
         raise ValueError(f"its payload is longer than {MAX_BYTES} bytes")
     return envelope

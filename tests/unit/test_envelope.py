@@ -78,6 +78,14 @@ def test_a_type_outside_ascii_survives(signer):
     assert verify(again).payload_type == "x/größe+json"
 
 
+@pytest.mark.parametrize("kind", ["x/y\n\x1b[2Jholds", "x/\x9b31m", "x/\u202eabc", "x\x7f"])
+def test_a_type_that_would_move_a_terminal_is_refused(signer, kind):
+    assert "not shown" in refused("bad_envelope", seal, signer, kind, PAYLOAD)
+    signed = Envelope(kind, PAYLOAD, ((signer.key_id, signer.sign(pae(kind, PAYLOAD))),))
+    assert "not shown" in refused("bad_envelope", verify, signed)
+    assert "not shown" in refused("bad_envelope", from_json, to_json(signed), "f")
+
+
 def test_verify_says_who_and_what(envelope):
     statement = verify(from_json(to_json(envelope), "f"))
     assert statement.key_id == KEY_ID
@@ -112,7 +120,8 @@ def test_one_changed_bit_is_refused(envelope):
         )
         refused("bad_signature", verify, Envelope(TYPE, PAYLOAD, ((key, signature),)))
         kind = flipped(b"abc/def", rng).decode("latin-1")
-        refused("bad_signature", verify, Envelope(kind, PAYLOAD, envelope.signatures))
+        code = "bad_signature" if kind.isprintable() else "bad_envelope"
+        refused(code, verify, Envelope(kind, PAYLOAD, envelope.signatures))
 
 
 def test_the_border_between_type_and_payload_cannot_move(signer):
