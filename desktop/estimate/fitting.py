@@ -4,11 +4,13 @@ llama.cpp spreads layers over the cards by their memory. What does not fit there
 mixtures first the experts of some layers, which costs least; else whole layers.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Final
 
 from desktop.errors import Reason
+from desktop.estimate.held import HeldByLayers, held_by_layers
 from desktop.estimate.memory import PROCESS_BYTES, Needs, needs
 from desktop.estimate.placement import ON_HOST, Placement
 from desktop.records.estimate import MemoryNeed, Use
@@ -55,8 +57,15 @@ class Placed:
     """Why it fits nowhere."""
 
 
-def place(room: Room, model: Model, weights: Weights, use: Use) -> Placed:
+def place(room: Room, model: Model, weights: Weights, use: Use, *, offload: bool = True) -> Placed:
     """The first of: all on the cards, some of it, all for the processor; or nowhere.
+
+    Args:
+        room: the machine's memory.
+        model: the model.
+        weights: in one quantization.
+        use: context, cache types, micro-batch.
+        offload: whether a part may stay in the system's memory, which takes long to work out.
 
     Raises:
         GramError: as `memory.needs`.
@@ -67,7 +76,8 @@ def place(room: Room, model: Model, weights: Weights, use: Use) -> Placed:
     needed = needs(model, weights, use, whole)
     if _fits(room, needed):
         return _placed(Fit.ON_CARD, room, whole, needed)
-    return _with_offload(room, model, weights, use) or _nowhere(room, whole, needed)
+    found = _with_offload(room, model, weights, use, needed) if offload else None
+    return found or _nowhere(room, whole, needed)
 
 
 def _for_processor(room: Room, model: Model, weights: Weights, use: Use) -> Placed:
@@ -77,8 +87,13 @@ def _for_processor(room: Room, model: Model, weights: Weights, use: Use) -> Plac
     return _nowhere(room, ON_HOST, needed)
 
 
-def _with_offload(room: Room, model: Model, weights: Weights, use: Use) -> Placed | None:
+def _with_offload(
+    room: Room, model: Model, weights: Weights, use: Use, whole: Needs
+) -> Placed | None:
     shares = tuple(float(size) for size in room.cards)
+    held = held_by_layers(model, weights, use)
+    if held.total_bytes > (room.host_usable_bytes or 0) + (0 if room.shared else sum(room.cards)):
+        return None
 
     def experts(count: int) -> Placement:
         return Placement(shares=shares, experts_on_host=count)
@@ -87,27 +102,66 @@ def _with_offload(room: Room, model: Model, weights: Weights, use: Use) -> Place
         return Placement(shares=shares, gpu_layers=model.layers + 1 - count)
 
     for kind in (experts, layers) if model.is_mixture else (layers,):
-        found = _least(room, model, weights, use, kind)
-        if found is not None:
+        search = _Search(room, model, kind, held, _beside(held, model, kind(0), whole))
+        found = search.least(lambda placement: needs(model, weights, use, placement))
+        if found is not None and _fits(room, found[1]):
             return _placed(Fit.WITH_OFFLOAD, room, *found)
     return None
 
 
-def _least(
-    room: Room, model: Model, weights: Weights, use: Use, kind: Callable[[int], Placement]
-) -> tuple[Placement, Needs] | None:
-    """The placement with the least on the host that the cards bear, by halving."""
-    low, high = 1, model.layers + 1
-    best = None
-    while low <= high:
-        middle = (low + high) // 2
-        placement = kind(middle)
-        needed = needs(model, weights, use, placement)
-        if _cards_fit(room, needed):
-            best, high = (placement, needed), middle - 1
-        else:
-            low = middle + 1
-    return best if best is not None and _fits(room, best[1]) else None
+@dataclass(slots=True)
+class _Search:
+    """For the placement with the least on the host that the cards bear.
+
+    Weights and cache are summed for any number of layers at once; what the graph needs besides is
+    costly to work out and changes little from one number to the next, so that of the placement
+    tried last foretells the next one. What is found has been worked out in full.
+    """
+
+    room: Room
+    model: Model
+    kind: Callable[[int], Placement]
+    """From how much is on the host: layers, or layers whose experts are."""
+    held: HeldByLayers
+    beside: Sequence[int]
+    """Of each card, besides weights and cache."""
+
+    def least(self, worked_out: Callable[[Placement], Needs]) -> tuple[Placement, Needs] | None:
+        """The placement and what it needs; None where the cards bear none."""
+        low, last = 1, self.model.layers + 1
+        best: tuple[int, Placement, Needs] | None = None
+        while (count := self._foretold(low, last)) is not None:
+            if best is not None and count >= best[0]:
+                break
+            placement = self.kind(count)
+            needed = worked_out(placement)
+            self.beside = _beside(self.held, self.model, placement, needed)
+            if _cards_fit(self.room, needed):
+                best = (count, placement, needed)
+            else:
+                low = count + 1
+        return None if best is None else best[1:]
+
+    def _foretold(self, low: int, last: int) -> int | None:
+        """The least from `low` on that the cards seem to bear."""
+        counts = range(low, last + 1)
+        if len(self.room.cards) == 1:
+            at = bisect_left(counts, x=True, key=self._seems_to_fit)
+            return low + at if low + at <= last else None
+        # with several cards one layer more on the host moves others from card to card
+        return next(filter(self._seems_to_fit, counts), None)
+
+    def _seems_to_fit(self, count: int) -> bool:
+        held = self.held.on_cards(self.model, self.kind(count))
+        sums = zip(held, self.beside, self.room.cards, strict=True)
+        return all(one + more + self.room.overhead_bytes <= size for one, more, size in sums)
+
+
+def _beside(
+    held: HeldByLayers, model: Model, placement: Placement, needed: Needs
+) -> tuple[int, ...]:
+    pairs = zip(needed.cards, held.on_cards(model, placement), strict=True)
+    return tuple(need.total_bytes - own for need, own in pairs)
 
 
 def _fits(room: Room, needed: Needs) -> bool:

@@ -98,8 +98,16 @@ class _Case:
     works: tuple[Work, ...] = ()
 
 
-def rows_here(here: Here, wanted: Sequence[Asked], use: Use) -> tuple[FitRow, ...]:
+def rows_here(
+    here: Here, wanted: Sequence[Asked], use: Use, *, offload: bool = True
+) -> tuple[FitRow, ...]:
     """Estimate builds that are asked for together, in their order.
+
+    Args:
+        here: the machine.
+        wanted: the builds.
+        use: context, depth, cache types.
+        offload: as `fitting.place`.
 
     Raises:
         GramError: `bad_number`, `cache_type` for a use that nobody can mean.
@@ -107,7 +115,7 @@ def rows_here(here: Here, wanted: Sequence[Asked], use: Use) -> tuple[FitRow, ..
     found: list[FitRow | _Case] = []
     for asked in wanted:
         try:
-            placed = place(here.room, asked.model, asked.weights, use)
+            placed = place(here.room, asked.model, asked.weights, use, offload=offload)
             works = () if placed.fit is Fit.NOWHERE else works_of(here, asked, use, placed)
             found.append(_Case(asked, placed, works))
         except GramError as e:

@@ -60,6 +60,9 @@ class FitsRequest:
     """Every quantization, and what does not fit, with its reason."""
     at_least_tok_s: float = 10.0
     """Of each model the best quality whose whole range is above it; else the fastest."""
+    every_model: bool = False
+    """Each model has a row: one that fits nowhere, or is not trained for such a context, with the
+    reason."""
 
 
 @dataclass(frozen=True, slots=True)

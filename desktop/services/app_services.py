@@ -1,11 +1,9 @@
 """The services of one program, as its doors see them. Built once by each door."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
-from functools import cached_property
-from typing import TYPE_CHECKING
 
 from desktop.errors import GramError, Reason
 from desktop.paths import Paths
@@ -27,15 +25,12 @@ from desktop.records.request import Curves, RunRequest
 from desktop.records.run import Run
 from desktop.services.attempt import Outside
 from desktop.services.costs import costs_of
-from desktop.services.estimate_events import FitsFailed, PageEvent, PageFailed
+from desktop.services.estimate_events import PageEvent
 from desktop.services.facts import MachineFacts, machine_facts
-from desktop.services.newest import Newest
+from desktop.services.page_calls import PageCalls
 from desktop.services.results import newest_parts, result_rows
 from desktop.services.runs import RunService
 from desktop.settings import read_settings
-
-if TYPE_CHECKING:
-    from desktop.services.estimate_pages import EstimatePages
 
 log = logging.getLogger(__name__)
 
@@ -58,9 +53,8 @@ class AppServices:
         """
         self._outside = outside
         self._post = post
-        self._post_page = post_page
         self.runs = RunService(outside, self._told)
-        self._model, self._device = Newest(), Newest()
+        self._pages = PageCalls(outside.paths, outside.slow, post_page)
 
     @property
     def paths(self) -> Paths:
@@ -117,35 +111,28 @@ class AppServices:
         """Read the ledger; `ResultsKnown` or `CallFailed` follows."""
         self._later(lambda: ResultsKnown(result_rows(self.paths)))
 
-    def refresh_fits(self, request: FitsRequest) -> None:
-        """Work out what fits here; `FitsKnown` or `FitsFailed` follows."""
-        self._page_later(lambda: self._pages.fits(request), FitsFailed)
+    def refresh_fits(self, requests: Sequence[FitsRequest]) -> None:
+        """Work out what fits here; a `FitsKnown` of each, or `FitsFailed`, follows."""
+        self._pages.fits(requests)
 
     def open_model(self, model_id: str, position: int) -> None:
         """Make a model's page; `ModelPageKnown` or `PageFailed` follows, for the newest asked."""
-        call = self._model.only(lambda: self._pages.model(model_id, position))
-        self._page_later(call, PageFailed)
+        self._pages.model(model_id, position)
 
     def open_device(
         self, model_id: str, device_id: str, position: int, quant_id: str | None
     ) -> None:
         """Make the page of one device; `DevicePageKnown` or `PageFailed` follows, as above."""
-        call = self._device.only(
-            lambda: self._pages.device(model_id, device_id, position, quant_id)
-        )
-        self._page_later(call, PageFailed)
+        self._pages.device(model_id, device_id, position, quant_id)
 
-    @cached_property
-    def _pages(self) -> "EstimatePages":
-        """Made at the first question, on the slow thread: its modules take a while to import."""
-        from desktop.services.estimate_pages import EstimatePages  # noqa: PLC0415 - as it says
-
-        return EstimatePages(self.paths)
+    def open_here(self, model_id: str, position: int) -> None:
+        """Every quantization of a model here; `HerePageKnown` or `PageFailed` follows, as above."""
+        self._pages.here(model_id, position)
 
     def _told(self, event: RunEvent) -> None:
         """What was measured sharpens estimates: they are read anew when next asked for."""
-        if isinstance(event, RunFinished | PartsFinished) and "_pages" in vars(self):
-            self._outside.slow.submit(self._pages.forget)
+        if isinstance(event, RunFinished | PartsFinished):
+            self._pages.forget()
         self._post(event)
 
     def shutdown(self) -> None:
@@ -155,18 +142,6 @@ class AppServices:
 
     def _later(self, call: Callable[[], AppEvent]) -> None:
         self._outside.slow.submit(call).add_done_callback(self._tell)
-
-    def _page_later(
-        self, call: Callable[[], PageEvent | None], failed: Callable[[Reason], PageEvent]
-    ) -> None:
-        def tell(future: "Future[PageEvent | None]") -> None:
-            error = future.exception()
-            event = future.result() if error is None else failed(self._failed(error).reason)
-            # none of a question that a newer one has overtaken
-            if event is not None:
-                self._post_page(event)
-
-        self._outside.slow.submit(call).add_done_callback(tell)
 
     def _tell(self, future: "Future[AppEvent]") -> None:
         error = future.exception()

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from desktop.errors import Reason
 from desktop.records.events import AppEvent, FitsKnown
+from desktop.records.fits import Fits
+from desktop.records.model import Model
 
 if TYPE_CHECKING:
     from desktop.estimate.device_page import DevicePage
@@ -27,6 +29,8 @@ class ModelPageKnown:
     """A model's page is there."""
 
     page: "ModelPage"
+    here: Fits | None = None
+    """The model on this machine, by the rule of `FitsKnown`; None where it cannot be told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +42,22 @@ class DevicePageKnown:
 
 
 @dataclass(frozen=True, slots=True)
+class HerePageKnown:
+    """Every quantization of a model on this machine."""
+
+    model: Model
+    fits: Fits
+
+
+@dataclass(frozen=True, slots=True)
 class PageFailed:
     """The page that was asked for cannot be made; it says so in its place."""
 
     reason: Reason
 
 
-PageEvent: TypeAlias = FitsKnown | FitsFailed | ModelPageKnown | DevicePageKnown | PageFailed
+PageEvent: TypeAlias = (
+    FitsKnown | FitsFailed | ModelPageKnown | DevicePageKnown | HerePageKnown | PageFailed
+)
 WindowEvent: TypeAlias = AppEvent | PageEvent
 """All that the window is told."""

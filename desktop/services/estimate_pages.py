@@ -1,6 +1,8 @@
 """Answers to the window's questions about estimates. For the slow-calls thread."""
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from desktop.errors import GramError
@@ -8,20 +10,20 @@ from desktop.estimate.catalogue import Keyed, find
 from desktop.estimate.device_page import device_page_of
 from desktop.estimate.page import page_of
 from desktop.estimate.profile import Profile, ProfileId
-from desktop.estimate.sheet import sheet_of
+from desktop.estimate.sheet import sheet_of, use_at
 from desktop.paths import Paths
-from desktop.records.events import FitsKnown
-from desktop.records.fits import FitsRequest
+from desktop.records.fits import Fits, FitsRequest
 from desktop.records.model import Model
 from desktop.services import profiles
 from desktop.services.estimate_events import (
     DevicePageKnown,
-    FitsFailed,
+    HerePageKnown,
     ModelPageKnown,
     PageFailed,
 )
-from desktop.services.estimates import Estimates
+from desktop.services.estimates import Estimates, FitsWork
 
+log = logging.getLogger(__name__)
 _K = TypeVar("_K", bound=Keyed)
 T = TypeVar("T")
 
@@ -32,12 +34,13 @@ class EstimatePages:
     def __init__(self, paths: Paths) -> None:
         self._estimates = Estimates(paths)
 
-    def fits(self, request: FitsRequest) -> FitsKnown | FitsFailed:
-        """What fits on this machine at one context."""
-        try:
-            return self._estimates.fits(request)
-        except GramError as e:
-            return FitsFailed(e.reason)
+    def work(self, requests: Sequence[FitsRequest]) -> FitsWork:
+        """What fits on this machine, for several contexts, in steps.
+
+        Raises:
+            GramError: the ledger or the tables cannot be read.
+        """
+        return self._estimates.work(requests)
 
     def forget(self) -> None:
         """Parts or runs were measured: the machine is read anew at the next question."""
@@ -45,7 +48,11 @@ class EstimatePages:
 
     def model(self, model_id: str, position: int) -> ModelPageKnown | PageFailed:
         """The page of a model of the catalogue, with `position` tokens before the one generated."""
-        return _or_failed(lambda: _model_page(model_id, position))
+        return _or_failed(lambda: self._model_page(_model(model_id), position))
+
+    def here(self, model_id: str, position: int) -> HerePageKnown | PageFailed:
+        """Every quantization of a model on this machine."""
+        return _or_failed(lambda: self._here_page(_model(model_id), position))
 
     def device(
         self, model_id: str, device_id: str, position: int, quant_id: str | None
@@ -53,17 +60,32 @@ class EstimatePages:
         """The page of one device; bytes and arithmetic of `quant_id`, or of what is recommended."""
         return _or_failed(lambda: _device_page(model_id, device_id, position, quant_id))
 
+    def _model_page(self, model: Model, position: int) -> ModelPageKnown:
+        page = page_of(model, _profile(), profiles.models(), position)
+        try:
+            here = self._here(model, position, all_builds=False)
+        except GramError as e:
+            # the page stands without it; its own page tells why
+            log.info("nothing is known of %s here: %s", model.id, e)
+            here = None
+        return ModelPageKnown(page, here)
+
+    def _here_page(self, model: Model, position: int) -> HerePageKnown:
+        return HerePageKnown(model, self._here(model, position, all_builds=True))
+
+    def _here(self, model: Model, position: int, *, all_builds: bool) -> Fits:
+        use = use_at(model, position)
+        request = FitsRequest(use.context, use.depth, (model.id,), all_builds, every_model=True)
+        found = self._estimates.fits(request).fits
+        # the words find other models too that have this one's id in theirs
+        return replace(found, rows=tuple(row for row in found.rows if row.model.id == model.id))
+
 
 def _or_failed(make: Callable[[], T]) -> T | PageFailed:
     try:
         return make()
     except GramError as e:
         return PageFailed(e.reason)
-
-
-def _model_page(model_id: str, position: int) -> ModelPageKnown:
-    page = page_of(_model(model_id), _profile(), profiles.models(), position)
-    return ModelPageKnown(page)
 
 
 def _device_page(

@@ -10,10 +10,11 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Final
 
+from desktop.errors import Reason
 from desktop.estimate.here import Asked, rows_here
 from desktop.estimate.sizes import weights_of
 from desktop.paths import Paths
-from desktop.records.estimate import Use
+from desktop.records.estimate import Estimate, Use
 from desktop.records.events import FitsKnown
 from desktop.records.fits import Fit, FitRow, Fits, FitsRequest
 from desktop.records.model import Model, Quant
@@ -24,6 +25,8 @@ from desktop.services.profiles import models
 _FIT_ORDER: Final = (Fit.ON_CARD, Fit.IN_MEMORY, Fit.WITH_OFFLOAD, Fit.NOWHERE)
 _DECENT: Final = frozenset({"excellent", "good", "acceptable"})
 _BF16: Final = "bf16"
+_STEP: Final = 12
+"""Models of one step: so short that nobody waits long for the thread."""
 _USUAL: Final = frozenset(
     ("F16", "BF16", "Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "Q4_0", "Q3_K_M", "Q2_K", "MXFP4_MOE")
 )
@@ -43,9 +46,25 @@ class Estimates:
         Raises:
             GramError: `bad_number` for an absurd context; the ledger or the tables cannot be read.
         """
+        return FitsKnown(fits_of(self.ground(), request))
+
+    def work(self, requests: Sequence[FitsRequest]) -> "FitsWork":
+        """The same for several contexts, in steps.
+
+        Raises:
+            GramError: the ledger or the tables cannot be read.
+        """
+        return FitsWork(self.ground(), requests)
+
+    def ground(self) -> Ground:
+        """What is known of the machine.
+
+        Raises:
+            GramError: the ledger or the tables cannot be read.
+        """
         if self._ground is None:
             self._ground = read_ground(self._paths)
-        return FitsKnown(fits_of(self._ground, request))
+        return self._ground
 
     def forget(self) -> None:
         """Read anew at the next question: parts or runs were measured, or devices changed."""
@@ -58,16 +77,98 @@ def fits_of(ground: Ground, request: FitsRequest) -> Fits:
     Raises:
         GramError: `bad_number` for an absurd context.
     """
-    use = Use(context=request.context, depth=max(0, min(request.depth, request.context - 1)))
-    labels, words = _words(request.words)
-    quants = [q for q in _quants(ground) if _wanted(q, labels, request)]
-    wanted = [model for model in models() if all(word in _names(model) for word in words)]
-    found = _rows(ground, wanted, quants, use)
-    rows = found
-    if not (request.all_builds or labels):
-        by_model = groupby(found, key=lambda row: row.model.id)
-        rows = [row for _, group in by_model for row in _chosen(list(group), request)]
-    rows.sort(key=_order)
+    return fits_at(ground, (request,))[0]
+
+
+def fits_at(ground: Ground, requests: Sequence[FitsRequest]) -> tuple[Fits, ...]:
+    """Answer several requests that differ in context and depth only.
+
+    Raises:
+        GramError: as `fits_of`.
+    """
+    work = FitsWork(ground, requests)
+    while work.go_on():
+        pass
+    return work.answers()
+
+
+class FitsWork:
+    """Several contexts worked out together, some models at a time: weights are counted once.
+
+    Who has other things to do on the same thread does them between two steps.
+    """
+
+    def __init__(self, ground: Ground, requests: Sequence[FitsRequest]) -> None:
+        self._ground, self._requests = ground, tuple(requests)
+        first = self._requests[0]
+        self._labels, words = _words(first.words)
+        self._quants = [q for q in _quants(ground) if _wanted(q, self._labels, first)]
+        self._wanted = [m for m in models() if all(word in _names(m) for word in words)]
+        self._done = 0
+        self._rows: list[list[FitRow]] = [[] for _ in self._requests]
+
+    def go_on(self) -> bool:
+        """Work out the next models; False when there were none left.
+
+        Raises:
+            GramError: as `fits_of`.
+        """
+        some = self._wanted[self._done : self._done + _STEP]
+        self._done += len(some)
+        asked = [_asked(self._ground, model, quant) for model in some for quant in self._quants]
+        for found, request in zip(self._rows, self._requests, strict=True):
+            found.extend(self._chosen(asked, request))
+        return bool(some)
+
+    def answers(self) -> tuple[Fits, ...]:
+        """Of each request, in their order."""
+        pairs = zip(self._rows, self._requests, strict=True)
+        return tuple(_fits(self._ground, self._wanted, r, rows) for rows, r in pairs)
+
+    def _chosen(self, asked: Sequence[Asked], request: FitsRequest) -> list[FitRow]:
+        use = use_of(request)
+        beyond = [a for a in asked if request.every_model and _is_beyond(a.model, use)]
+        within = [a for a in asked if not (request.every_model and _is_beyond(a.model, use))]
+        if request.all_builds or self._labels:
+            found = _rows(self._ground, within, use)
+            return found + [beyond_row(self._ground, a, use) for a in beyond]
+        rows = self._proposed(within, request, use)
+        firsts = (next(group) for _, group in groupby(beyond, key=lambda a: a.model.id))
+        return rows + [beyond_row(self._ground, a, use) for a in firsts]
+
+    def _proposed(self, asked: Sequence[Asked], request: FitsRequest, use: Use) -> list[FitRow]:
+        """One build of each model; offload is looked at where none fits without it."""
+        found = _rows(self._ground, asked, use, offload=False)
+        there = {row.model.id for row in found if row.fit is not Fit.NOWHERE}
+        if self._ground.here.cards:
+            rest = [a for a in asked if a.model.id not in there]
+            found = [row for row in found if row.model.id in there]
+            found += _rows(self._ground, rest, use)
+        rows = []
+        for _, group in groupby(found, key=lambda row: row.model.id):
+            rows += _chosen(list(group), request)
+        return rows
+
+
+def use_of(request: FitsRequest) -> Use:
+    """How the builds would be run."""
+    return Use(context=request.context, depth=max(0, min(request.depth, request.context - 1)))
+
+
+def beyond_row(ground: Ground, asked: Asked, use: Use) -> FitRow:
+    """A model that is not trained for such a context: no number is worth anything there."""
+    model, quant = asked.model, asked.quant
+    trained = model.context_trained or 0
+    reason = Reason(
+        "estimate_beyond_context", {"name": model.name, "trained": trained, "found": use.context}
+    )
+    estimate = Estimate(model.id, quant.id, ground.here.name, None, use, reasons=(reason,))
+    return FitRow(model, quant, Fit.NOWHERE, estimate, asked.weights.capacity_bytes)
+
+
+def _fits(
+    ground: Ground, wanted: Sequence[Model], request: FitsRequest, rows: Sequence[FitRow]
+) -> Fits:
     return Fits(
         request=request,
         kind=ground.kind,
@@ -78,7 +179,7 @@ def fits_of(ground: Ground, request: FitsRequest) -> Fits:
         parts_at=ground.parts_at,
         runs=len(ground.here.evidence.decode),
         told=ground.told,
-        rows=tuple(rows),
+        rows=tuple(sorted(rows, key=_order)),
         hidden=len(wanted) - len({row.model.id for row in rows}),
     )
 
@@ -89,15 +190,18 @@ def _wanted(quant: Quant, labels: frozenset[str], request: FitsRequest) -> bool:
     return request.all_builds or quant.file_type in _USUAL
 
 
+def _asked(ground: Ground, model: Model, quant: Quant) -> Asked:
+    return Asked(model, quant, weights_of(model, quant), _build(ground, model, quant))
+
+
+def _is_beyond(model: Model, use: Use) -> bool:
+    return model.context_trained is not None and use.context > model.context_trained
+
+
 def _rows(
-    ground: Ground, wanted: Sequence[Model], quants: Sequence[Quant], use: Use
+    ground: Ground, asked: Sequence[Asked], use: Use, *, offload: bool = True
 ) -> list[FitRow]:
-    asked = [
-        Asked(model, quant, weights_of(model, quant), _build(ground, model, quant))
-        for model in wanted
-        for quant in quants
-    ]
-    rows = rows_here(ground.here, asked, use)
+    rows = rows_here(ground.here, asked, use, offload=offload)
     return [replace(row, measured_tok_s=_measured(ground, row)) for row in rows]
 
 
@@ -123,7 +227,7 @@ def _chosen(rows: Sequence[FitRow], request: FitsRequest) -> list[FitRow]:
             return [max(fast, key=lambda r: r.quant.rank)]
         decent = [r for r in there if r.quant.quality in _DECENT] or there
         return [max(decent, key=lambda r: (_low(r), r.quant.rank))]
-    return []
+    return [min(rows, key=_held)] if request.every_model else []
 
 
 def _low(row: FitRow) -> float:
@@ -132,10 +236,14 @@ def _low(row: FitRow) -> float:
 
 def _order(row: FitRow) -> tuple[int, float, int, str, int]:
     """Where it fits, then the high end of the range; ties by memory, then by name."""
-    decode, need = row.estimate.decode, row.estimate.need
+    decode = row.estimate.decode
     high = decode.high_tok_s if decode else 0.0
-    held = need.total_bytes if need else row.size_bytes
-    return _FIT_ORDER.index(row.fit), -high, held, row.model.id, -row.quant.rank
+    return _FIT_ORDER.index(row.fit), -high, _held(row), row.model.id, -row.quant.rank
+
+
+def _held(row: FitRow) -> int:
+    need = row.estimate.need
+    return need.total_bytes if need else row.size_bytes
 
 
 def _words(words: Iterable[str]) -> tuple[frozenset[str], tuple[str, ...]]:

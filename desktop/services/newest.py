@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -12,18 +13,33 @@ class Newest:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._asked = 0
+        self.count = 0
+
+    def ask(self) -> "Ask":
+        """One question more; those before it need no answer any longer."""
+        with self._lock:
+            self.count += 1
+            return Ask(self, self.count)
 
     def only(self, call: Callable[[], T]) -> Callable[[], T | None]:
-        """`call`, which gives None once a newer one has been asked for, before it or meanwhile."""
-        with self._lock:
-            self._asked += 1
-            mine = self._asked
+        """`call`, which gives None once a newer question has come, before it or meanwhile."""
+        ask = self.ask()
 
         def newest() -> T | None:
-            if mine != self._asked:
-                return None
-            made = call()
-            return made if mine == self._asked else None
+            made = call() if ask.holds else None
+            return made if ask.holds else None
 
         return newest
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One question."""
+
+    of: Newest
+    number: int
+
+    @property
+    def holds(self) -> bool:
+        """Whether none has come after it."""
+        return self.number == self.of.count

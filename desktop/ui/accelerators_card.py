@@ -12,7 +12,7 @@ class AcceleratorsCard(Card):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(self.tr("Cards"), parent)
-        self.none = Body(self.tr("No card that computes was found: the processor runs everything."))
+        self.none = Body("")
         self.model = RowsModel(self._columns(), self)
         self.table = Table(self.model, self.tr("Cards"))
         self.note = Muted()
@@ -20,16 +20,30 @@ class AcceleratorsCard(Card):
             self.body.addWidget(part)
         self.show_cards(())
 
-    def show_cards(self, cards: tuple[Accelerator, ...], *, listed: bool = False) -> None:
-        """Show them, in the order given; `listed` says that the engine was asked for its list."""
+    def show_cards(
+        self, cards: tuple[Accelerator, ...], *, listed: bool = False, unknown: bool = False
+    ) -> None:
+        """Show them, in the order given.
+
+        Args:
+            cards: all that are known.
+            listed: the engine was asked for its list.
+            unknown: there may be others, which could not be looked for.
+        """
         self.model.replace([self._texts(card) for card in cards])
         self.table.fit_rows()
         self.table.setVisible(bool(cards))
-        self.none.setVisible(not cards)
+        self.none.setVisible(not cards or unknown)
+        self.none.setText(self._sentence(unknown=unknown))
         unused = [card.name for card in cards if listed and not card.backends]
         words = self.tr("The engine that is installed does not list: {names}.")
         self.note.setText(words.format(names=", ".join(unused)))
         self.note.setVisible(bool(unused))
+
+    def _sentence(self, *, unknown: bool) -> str:
+        if unknown:
+            return self.tr("The search for cards gave no answer: there may be some, or others.")
+        return self.tr("No card that computes was found: the processor runs everything.")
 
     def _columns(self) -> tuple[Column, ...]:
         return (

@@ -25,6 +25,7 @@ from desktop.records.events import (
 from desktop.services.estimate_events import (
     DevicePageKnown,
     FitsFailed,
+    HerePageKnown,
     ModelPageKnown,
     PageFailed,
     WindowEvent,
@@ -112,7 +113,9 @@ class Content(QWidget):
                 self.machine.handle(event)
             case CostsKnown():
                 self.measure.handle(event)
-            case FitsKnown() | FitsFailed() | ModelPageKnown() | DevicePageKnown() | PageFailed():
+            case FitsKnown() | FitsFailed() | PageFailed():
+                self.fits.handle(event)
+            case ModelPageKnown() | DevicePageKnown() | HerePageKnown():
                 self.fits.handle(event)
             case _:
                 self._show_measurement(event)

@@ -1,5 +1,6 @@
 """What the window needs of the services; the composition root hands it in."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from desktop.records.fits import FitsRequest
@@ -43,8 +44,11 @@ class Services(Protocol):
     def refresh_results(self) -> None:
         """Read the ledger; `ResultsKnown` or `CallFailed` follows."""
 
-    def refresh_fits(self, request: FitsRequest) -> None:
-        """Work out what fits here; `FitsKnown` or `FitsFailed` follows."""
+    def refresh_fits(self, requests: Sequence[FitsRequest]) -> None:
+        """Work out what fits here, for several contexts; `FitsKnown`s or `FitsFailed` follow.
+
+        What was asked for before and is not answered yet is dropped.
+        """
 
     def open_model(self, model_id: str, position: int) -> None:
         """Make a model's page; `ModelPageKnown` or `PageFailed` follows, for the newest asked."""
@@ -53,3 +57,6 @@ class Services(Protocol):
         self, model_id: str, device_id: str, position: int, quant_id: str | None
     ) -> None:
         """Make the page of one device; `DevicePageKnown` or `PageFailed` follows, as above."""
+
+    def open_here(self, model_id: str, position: int) -> None:
+        """Every quantization of a model here; `HerePageKnown` or `PageFailed` follows, as above."""

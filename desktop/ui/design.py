@@ -46,7 +46,7 @@ class Type(StrEnum):
     """The type scale."""
 
     TINY = "tiny"
-    """Marks of a scale only."""
+    """Marks of a scale, and what is said beside a figure."""
     SMALL = "small"
     BODY = "body"
     SUBHEADING = "subheading"

@@ -7,9 +7,9 @@ from PySide6.QtWidgets import QWidget
 
 from desktop.estimate import printed
 from desktop.estimate.page import ModelPage
-from desktop.estimate.page_row import NoResult, PageRow
+from desktop.estimate.page_row import NoResult
 from desktop.estimate.page_words import Said
-from desktop.records.estimate import Configuration
+from desktop.records.fits import Fits
 from desktop.ui import estimate_words as ew
 from desktop.ui.components import (
     Muted,
@@ -23,20 +23,20 @@ from desktop.ui.components import (
 )
 from desktop.ui.design import Space
 from desktop.ui.estimate_fields import (
-    Ranked,
     bandwidth,
     device_fields,
     size_fields,
     without_fields,
 )
-from desktop.ui.reasons_pane import ReasonsPane, reason_lines
+from desktop.ui.ranked import Ranked, ranked_rows
+from desktop.ui.reasons_pane import ReasonsPane
 
 
 class DevicesPart(QWidget):
     """Devices by how fast they generate, and why the selected one's range is as it is."""
 
     opened = Signal(str)
-    """A configuration's id."""
+    """A configuration's id; of this machine empty."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -55,7 +55,7 @@ class DevicesPart(QWidget):
         self.pane.buttons.addStretch(1)
         self.search.textChanged.connect(self._show)
         self.table.picked.connect(self._pick)
-        self.table.opened.connect(lambda at: self.opened.emit(_id(self.model.record(at).row)))
+        self.table.opened.connect(lambda at: self.opened.emit(self.model.record(at).id))
         self.open.clicked.connect(self._open_current)
         top = row(self.search, self.words)
         top.setStretch(0, 1)
@@ -66,15 +66,12 @@ class DevicesPart(QWidget):
         parts.addWidget(self.pane)
         self.setLayout(parts)
 
-    def show_page(self, page: ModelPage, here: PageRow | None = None) -> None:
-        """Show its devices; `here` is this machine, where it has an estimate."""
+    def show_page(self, page: ModelPage, here: Fits | None = None) -> None:
+        """Show its devices; `here` is what is known of the model on this machine."""
         self._page = page
-        with_cache = page.profile.ceiling_with_cache
-        first = () if here is None else (Ranked(None, here, with_cache),)
-        rest = (Ranked(rank, row, with_cache) for rank, row in enumerate(page.rows, 1))
-        self._ranked = (*first, *rest)
+        self._ranked = ranked_rows(page, here)
         self.words.setText(f"{ew.words('ranked.label')} {position_words(page)}")
-        self.table.use_scale(scale_over(ranked.span for ranked in self._ranked))
+        self.table.use_scale(scale_over(r.span for r in self._ranked if r.span))
         self._show()
 
     def _show(self) -> None:
@@ -82,11 +79,11 @@ class DevicesPart(QWidget):
             return
         chosen = self.table.current
         words = self.search.words
-        found = [ranked for ranked in self._ranked if _has(ranked.row.configuration, words)]
+        found = [r for r in self._ranked if all(word in r.names for word in words)]
         unit, context = self._page.profile.memory_unit_bytes, position_words(self._page)
         self.model.show_records(found, device_fields(unit, context))
         if chosen is not None:
-            self.table.select(lambda ranked: _id(ranked.row) == _id(chosen.row))
+            self.table.select(lambda ranked: ranked.id == chosen.id)
         self._pick()
 
     def _pick(self) -> None:
@@ -95,13 +92,13 @@ class DevicesPart(QWidget):
         if ranked is None or page is None:
             self.pane.show_nothing(_notes(page) if page else ())
         else:
-            title = f"{ranked.row.configuration.name} \N{MIDDLE DOT} {ranked.row.best.quant.label}"
-            self.pane.show_lines(title, ranked_lines(ranked, page))
+            title = f"{ranked.name} \N{MIDDLE DOT} {ranked.quant.label}"
+            self.pane.show_lines(title, ranked.lines)
 
     def _open_current(self) -> None:
         ranked = self.table.current
         if ranked is not None:
-            self.opened.emit(_id(ranked.row))
+            self.opened.emit(ranked.id)
 
 
 class SizesPart(QWidget):
@@ -164,27 +161,6 @@ def position_words(page: ModelPage) -> str:
     return ew.said(Said("head.position", {"position": f"{page.sheet.use.depth:,}"}))
 
 
-def ranked_lines(ranked: Ranked, page: ModelPage) -> Iterator[str]:
-    """All that a row says, where it may have had no room, and what its reasons mean."""
-    found = ranked.row
-    runner_up = found.runner_up.quant.label if found.runner_up else ""
-    full = found.at_full_context.best
-    words = _tr("Estimate: {span} tok/s, ceiling {ceiling} tok/s. Under {target}.")
-    yield words.format(
-        span=printed.span(found.speed),
-        ceiling=printed.rate(ranked.span.ceiling or 0),
-        target=found.best.target.id,
-    )
-    if runner_up:
-        yield _tr("The next quantization is {quant}.").format(quant=runner_up)
-    fitting = full.quant.label if full else _tr("nothing fits")
-    words = _tr("At the model's full context of {tokens} tokens: {quant}.")
-    yield words.format(tokens=f"{page.full_context:,}", quant=fitting)
-    if found.estimate.tier is not None:
-        yield ew.tier_words(found.estimate.tier, page.profile.id)
-    yield from reason_lines(found.estimate.reasons)
-
-
 def without_lines(found: NoResult, unit: int) -> Iterator[str]:
     """What is known of a device, and why it has no result."""
     device = found.configuration
@@ -202,14 +178,5 @@ def _notes(page: ModelPage) -> Iterator[str]:
     yield ew.words("ranked.note.order")
 
 
-def _has(device: Configuration, words: tuple[str, ...]) -> bool:
-    names = f"{device.name} {device.id} {device.vendor}".casefold()
-    return all(word in names for word in words)
-
-
 def _tr(text: str) -> str:
     return QCoreApplication.translate("EstimateDevices", text)
-
-
-def _id(found: PageRow) -> str:
-    return found.configuration.id

@@ -1,43 +1,19 @@
 """The columns of the estimate's tables: sizes, ranked devices, quantizations on one device."""
 
-from dataclasses import dataclass
-
 from PySide6.QtCore import QCoreApplication
 
 from desktop.estimate import printed
 from desktop.estimate.device_page import QuantRow
 from desktop.estimate.layer_bytes import LayerBytes
 from desktop.estimate.page import SizeRow
-from desktop.estimate.page_row import NoResult, PageRow
+from desktop.estimate.page_row import NoResult
 from desktop.records.estimate import Speed
 from desktop.ui import estimate_words as ew
 from desktop.ui.components import Column, Field, Span
 from desktop.ui.design import wide
+from desktop.ui.fits_fields import RANGE
 from desktop.ui.format import DASH
-
-
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """A device with an estimate, and where it stands."""
-
-    rank: int | None
-    """None: this machine, which stands above the others."""
-    row: PageRow
-    with_cache: bool
-    """Whether the ceiling that is shown counts the cache besides the weights."""
-
-    @property
-    def here(self) -> bool:
-        """Whether it is this machine."""
-        return self.rank is None
-
-    @property
-    def span(self) -> Span:
-        """Its range, and the ceiling that is shown."""
-        speed = self.row.speed
-        weights = self.row.weights_ceiling_tok_s
-        ceiling = speed.ceiling_tok_s if self.with_cache else weights
-        return Span(speed.low_tok_s, speed.high_tok_s, ceiling)
+from desktop.ui.ranked import Ranked
 
 
 def device_fields(unit: int = printed.GIB, context: str = "") -> tuple[Field[Ranked], ...]:
@@ -48,41 +24,49 @@ def device_fields(unit: int = printed.GIB, context: str = "") -> tuple[Field[Ran
             lambda r: DASH if r.rank is None else f"{r.rank:,}",
             lambda r: r.rank,
         ),
-        Field(Column(_tr("Device\nid"), stretch=True), _device, lambda r: r.row.configuration.name),
+        Field(Column(_tr("Device\nid"), stretch=True), _device, lambda r: r.name),
         Field(
             Column(_tr("Quantization\nback end"), width=wide(17)),
-            lambda r: f"{r.row.best.quant.label}\n{r.row.best.target.id}",
-            lambda r: -r.row.best.quant.rank,
+            lambda r: f"{r.quant.label}\n{r.target}",
+            lambda r: -r.quant.rank,
         ),
-        Field(Column(_tr("Next"), width=wide(11), drop=3), _next, _next),
-        Field(Column(_tr("At full\ncontext"), width=wide(11), drop=2), _full, _full),
+        Field(
+            Column(_tr("Next"), width=wide(11), drop=3),
+            lambda r: r.runner_up or DASH,
+            lambda r: r.runner_up,
+        ),
+        Field(
+            Column(_tr("At full\ncontext"), width=wide(11), drop=2),
+            lambda r: r.at_full or _tr("does not fit"),
+            lambda r: r.at_full,
+        ),
         Field(
             Column(_tr("Memory\nof usable"), width=wide(14)),
-            lambda r: _memory(r.row, unit),
-            lambda r: r.row.best.need.total_bytes,
+            lambda r: _memory(r, unit),
+            lambda r: r.need_bytes,
         ),
         Field(
-            Column(_tr("Generation, tok/s\n "), width=wide(27)),
-            lambda r: printed.span(r.row.speed),
-            lambda r: r.row.speed.high_tok_s,
+            Column(_tr("Generation, tok/s\n "), width=wide(RANGE)),
+            _range,
+            lambda r: r.span.high if r.span else None,
             lambda r: r.span,
-            lambda r: said_range(r.span, context),
+            lambda r: said_range(r.span, context) if r.span else _range(r),
         ),
         Field(
             Column(_tr("Ceiling\ntok/s"), numeric=True, width=wide(11), drop=1),
-            lambda r: printed.rate(r.span.ceiling or 0),
-            lambda r: r.span.ceiling,
+            lambda r: printed.rate(r.span.ceiling or 0) if r.span else DASH,
+            lambda r: r.span.ceiling if r.span else None,
         ),
         Field(
             Column(_tr("Tier"), width=wide(7)),
-            lambda r: str(r.row.estimate.tier or DASH),
-            lambda r: str(r.row.estimate.tier or DASH),
+            lambda r: str(r.estimate.tier or DASH),
+            lambda r: str(r.estimate.tier or DASH),
             said=_said_tier,
         ),
         Field(
             Column(_tr("Reasons"), width=wide(28), drop=4),
-            lambda r: ew.labels(r.row.estimate.reasons),
-            lambda r: ew.labels(r.row.estimate.reasons),
+            lambda r: ew.labels(r.estimate.reasons),
+            lambda r: ew.labels(r.estimate.reasons),
         ),
     )
 
@@ -181,8 +165,8 @@ def quant_fields(unit: int = printed.GIB, context: str = "") -> tuple[Field[Quan
             lambda r: r.option.need.total_bytes if r.option else None,
         ),
         Field(
-            Column(_tr("Generation, tok/s\n "), width=wide(28)),
-            lambda r: printed.span(speed) if (speed := decode(r)) else _why(r),
+            Column(_tr("Generation, tok/s\n "), width=wide(RANGE)),
+            _quant_range,
             lambda r: speed.high_tok_s if (speed := decode(r)) else None,
             span_of,
             lambda r: said_range(span, context) if (span := span_of(r)) else _why(r),
@@ -248,31 +232,33 @@ def span_of(row: QuantRow) -> Span | None:
 
 
 def _device(ranked: Ranked) -> str:
-    name, key = ranked.row.configuration.name, ranked.row.configuration.id
-    return f"{name}\n{_tr('this machine') if ranked.here else key}"
+    return f"{ranked.name}\n{_tr('this machine') if ranked.here else ranked.id}"
 
 
 def _said_tier(ranked: Ranked) -> str:
-    tier = ranked.row.estimate.tier
+    tier = ranked.estimate.tier
     return ew.tier_words(tier) if tier else DASH
 
 
-def _next(ranked: Ranked) -> str:
-    runner_up = ranked.row.runner_up
-    return runner_up.quant.label if runner_up else DASH
+def _range(ranked: Ranked) -> str:
+    decode, reasons = ranked.estimate.decode, ranked.estimate.reasons
+    if decode is not None:
+        return f"{printed.span(decode)}\n{ew.estimate_at(ranked.estimate.use.depth + 1)}"
+    return ew.short(reasons[0]) if reasons else DASH
 
 
-def _full(ranked: Ranked) -> str:
-    best = ranked.row.at_full_context.best
-    return best.quant.label if best else _tr("does not fit")
+def _memory(ranked: Ranked, unit: int) -> str:
+    need, usable = printed.memory(ranked.need_bytes, unit), ranked.usable_bytes
+    if usable is None:
+        return need
+    return _tr("{need}\nof {usable}").format(need=need, usable=printed.memory(usable, unit))
 
 
-def _memory(row: PageRow, unit: int) -> str:
-    words = _tr("{need}\nof {usable}")
-    return words.format(
-        need=printed.memory(row.best.need.total_bytes, unit),
-        usable=printed.memory(row.configuration.usable_bytes, unit),
-    )
+def _quant_range(row: QuantRow) -> str:
+    estimate = row.estimate
+    if estimate is None or estimate.decode is None:
+        return _why(row)
+    return f"{printed.span(estimate.decode)}\n{ew.estimate_at(estimate.use.depth + 1)}"
 
 
 def _why(row: QuantRow) -> str:

@@ -8,6 +8,7 @@ from desktop.estimate import printed
 from desktop.estimate.facts import active_parameters
 from desktop.estimate.page import ModelPage
 from desktop.estimate.page_words import Said
+from desktop.records.fits import Fits
 from desktop.records.model import Model
 from desktop.ui import estimate_words as ew
 from desktop.ui.components import Banner, Heading, Kind, Muted, QuietButton, Tabs, column, row
@@ -28,7 +29,7 @@ class EstimatePage(QWidget):
     model_asked = Signal(object)
     """Another `Model`."""
     device_asked = Signal(str)
-    """A configuration's id."""
+    """A configuration's id; of this machine empty."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -62,13 +63,18 @@ class EstimatePage(QWidget):
         self._stack.setCurrentIndex(LOADING)
         self.page_asked.emit(model.id, self.slider.tokens)
 
-    def show_page(self, page: ModelPage) -> None:
-        """Show the page; that of another model is too late and not shown."""
+    def show_page(self, page: ModelPage, here: Fits | None) -> None:
+        """Show the page; that of another model is too late and not shown.
+
+        Args:
+            page: of the model that is open.
+            here: what is known of it on this machine.
+        """
         if self.model is None or page.model.id != self.model.id:
             return
         self.error.hide()
         self.overview.show_page(page)
-        self.devices.show_page(page)
+        self.devices.show_page(page, here)
         self.sizes.show_page(page)
         self.without.show_page(page)
         self.tabs.name(1, self.tr("Devices ({count})").format(count=len(page.rows)))

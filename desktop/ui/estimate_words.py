@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QLocale
 
 from desktop.errors import Reason
 from desktop.estimate.page_words import WORDS, Said
@@ -31,6 +31,12 @@ def said(item: Said | str) -> str:
 def joined(items: Iterable[Said | str]) -> str:
     """Several, with commas between."""
     return ", ".join(said(item) for item in items)
+
+
+def estimate_at(tokens: int) -> str:
+    """What a range is, and for how many tokens: `estimate at 4,096`."""
+    words = QCoreApplication.translate(CONTEXT, "estimate at {tokens}")
+    return words.format(tokens=QLocale().toString(tokens))
 
 
 def quality(word: str) -> str:

@@ -1,7 +1,7 @@
 """The columns of what fits on this machine, and what its details say of one build."""
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, TypeAlias
 
 from PySide6.QtCore import QCoreApplication
 
@@ -20,7 +20,12 @@ from desktop.ui.messages import QT_TRANSLATE_NOOP
 
 MODEL, QUANT, MEMORY, GENERATION, PROMPT, TIER = range(6)
 """The columns."""
+Build: TypeAlias = tuple[str, str]
+"""A model's and a quantization's id."""
+RANGE: Final = 30
+"""Figures that a column of ranges is wide."""
 _CONTEXT: Final = "Fits"
+_LEAST_GIB: Final = 0.1
 _TIERS: Final = {
     Tier.A: QT_TRANSLATE_NOOP("Fits", "own runs"),
     Tier.B: QT_TRANSLATE_NOOP("Fits", "own parts"),
@@ -44,12 +49,12 @@ def fit_fields() -> tuple[Field[FitRow], ...]:
             lambda r: r.quant.rank,
         ),
         Field(
-            Column(_tr("Needs\nwhere"), width=wide(19)),
+            Column(_tr("Needs\nwhere"), width=wide(18)),
             _memory,
             lambda r: r.estimate.need.total_bytes if r.estimate.need else None,
         ),
         Field(
-            Column(_tr("Generation, tok/s\n "), width=wide(27)),
+            Column(_tr("Generation, tok/s\n "), width=wide(RANGE)),
             _generation,
             lambda r: r.estimate.decode.high_tok_s if r.estimate.decode else None,
             span_of,
@@ -66,6 +71,21 @@ def fit_fields() -> tuple[Field[FitRow], ...]:
             lambda r: str(r.estimate.tier) if r.estimate.tier else None,
         ),
     )
+
+
+def quant_fields() -> tuple[Field[FitRow], ...]:
+    """Of one model's quantizations: all but the model's column."""
+    first: Field[FitRow] = Field(
+        Column(_tr("Quantization\nquality"), stretch=True),
+        lambda r: f"{r.quant.label}\n{ew.quality(r.quant.quality)} ({r.quant.rank})",
+        lambda r: r.quant.rank,
+    )
+    return (first, *fit_fields()[MEMORY:])
+
+
+def build_of(found: FitRow) -> Build:
+    """Which build a row is of."""
+    return found.model.id, found.quant.id
 
 
 def names_of(row: FitRow) -> str:
@@ -139,7 +159,8 @@ def _memory(row: FitRow) -> str:
 def _generation(row: FitRow) -> str:
     speed = row.estimate.decode
     if speed is not None:
-        return range_words(speed.low_tok_s, speed.high_tok_s)
+        found = range_words(speed.low_tok_s, speed.high_tok_s)
+        return f"{found}\n{ew.estimate_at(row.estimate.use.context)}"
     return ew.short(row.estimate.reasons[0]) if row.estimate.reasons else DASH
 
 
@@ -182,7 +203,7 @@ def _speed_lines(row: FitRow, context: str) -> Iterator[str]:
         said += " " + _tr("Likeliest: {rate}.").format(rate=fmt.rate(row.middle_tok_s))
     yield said
     if estimate.first_token_s is not None:
-        words = _tr("First token after {span} s.")
+        words = _tr("First token after {span} s, of a prompt that fills the context.")
         first = estimate.first_token_s
         yield words.format(span=range_words(first.low, first.high))
 
@@ -213,6 +234,8 @@ def _offload(row: FitRow) -> Iterator[str]:
 
 
 def _gib(size: int) -> str:
+    if size < _LEAST_GIB * printed.GIB:
+        return fmt.with_unit(size / 2**20, "MiB")
     return printed.memory(size, printed.GIB)
 
 

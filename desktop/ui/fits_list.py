@@ -26,6 +26,8 @@ from desktop.ui.fits_fields import (
     MEMORY,
     MODEL,
     QUANT,
+    Build,
+    build_of,
     detail_lines,
     fit_fields,
     names_of,
@@ -34,8 +36,6 @@ from desktop.ui.fits_fields import (
 )
 from desktop.ui.reasons_pane import ReasonsPane
 
-Build = tuple[str, str]
-"""A model's and a quantization's id."""
 ALL, FITTING, ON_CARD = range(3)
 """The choices of what is shown."""
 _SHOWN: Final = {
@@ -192,8 +192,3 @@ class FitsList(QWidget):
             self.tr("best quality first"),
             self.tr("by name"),
         )
-
-
-def build_of(found: FitRow) -> Build:
-    """Which build a row is of."""
-    return found.model.id, found.quant.id

@@ -15,11 +15,13 @@ from desktop.ui import messages
 from desktop.ui.components import Banner, Heading, Kind, Muted, QuietButton, column, row, scale_over
 from desktop.ui.context_slider import STOPS, ContextSlider
 from desktop.ui.design import Space
-from desktop.ui.fits_fields import rehearsal_words, span_of
-from desktop.ui.fits_list import Build, FitsList
+from desktop.ui.fits_fields import Build, rehearsal_words, span_of
+from desktop.ui.fits_list import FitsList
 from desktop.ui.work_strip import WorkStrip
 
 LOADING, FAILED, FILLED = range(3)
+_NEAR = 2
+"""Stops to either side that are worked out before the others."""
 
 
 class FitsPage(QWidget):
@@ -29,22 +31,21 @@ class FitsPage(QWidget):
     while something is measured, which they would disturb.
     """
 
-    fits_asked = Signal(int)
-    """Tokens of context."""
+    fits_asked = Signal(object)
+    """Contexts, a tuple of tokens; what was asked for before is not wanted any longer."""
     opened = Signal(object)
     """A `FitRow`."""
     rehearse_asked = Signal(object)
     """A `FitRow`."""
     parts_asked = Signal()
-    stop_asked = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("page")
         self._known: dict[int, Fits] = {}
-        self._asked: int | None = None
+        self._asked: frozenset[int] = frozenset()
         self._blocked = False
-        self._rehearsals: dict[Build, Rehearsal] = {}
+        self.rehearsals: dict[Build, Rehearsal] = {}
         self.about = Muted(self.tr("Looking at this machine …"))
         self.slider = ContextSlider()
         self.banner = Banner()
@@ -71,7 +72,7 @@ class FitsPage(QWidget):
         """One context more is known."""
         context = fits.request.context
         self._known[context] = fits
-        self._asked = None
+        self._asked -= {context}
         self.about.setText(" \N{MIDDLE DOT} ".join(self._about(fits)))
         self.parts.offer(wanted=fits.parts_at is None)
         spans = (span for f in self._known.values() for r in f.rows if (span := span_of(r)))
@@ -87,12 +88,12 @@ class FitsPage(QWidget):
             self._stack.setCurrentIndex(LOADING)
             self._ask_next()
             return
-        self.list.show_fits(fits, self._rehearsals)
+        self.list.show_fits(fits, self.rehearsals)
         self._stack.setCurrentIndex(FILLED)
 
     def show_failure(self, reason: Reason) -> None:
         """The estimates could not be worked out."""
-        self._asked = None
+        self._asked = frozenset()
         self.why.setText(_whole(reason))
         self._stack.setCurrentIndex(FAILED)
 
@@ -102,7 +103,7 @@ class FitsPage(QWidget):
         What is shown stays until there is better.
         """
         self._known.clear()
-        self._asked = None
+        self._asked = frozenset()
         if self.isVisible():
             self._ask_next()
 
@@ -130,13 +131,9 @@ class FitsPage(QWidget):
 
     def show_rehearsal(self, found: Rehearsal, name: str) -> None:
         """Keep it for its build's details, and say it."""
-        self._rehearsals[found.model, found.quant] = found
+        self.rehearsals[found.model, found.quant] = found
         self.banner.say(Kind.INFO, f"{name}: {rehearsal_words(found)}")
         self.show_context(self.slider.tokens)
-
-    def say(self, kind: Kind, reason: Reason) -> None:
-        """Tell why something ended."""
-        self.banner.say(kind, messages.sentence(reason), messages.advice(reason))
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
         """The first look begins the work."""
@@ -144,15 +141,22 @@ class FitsPage(QWidget):
         self._ask_next()
 
     def _ask_next(self) -> None:
-        """Ask for the chosen context, else for the nearest one that is missing."""
-        if self._asked is not None or self._blocked or not self.isVisible():
+        """Ask for the chosen context, then for its neighbours, then for all that are missing."""
+        if self._blocked or not self.isVisible():
             return
-        chosen = STOPS.index(self.slider.tokens)
-        missing = [i for i, stop in enumerate(STOPS) if stop not in self._known]
-        if missing:
-            nearest = min(missing, key=lambda i: abs(i - chosen))
-            self._asked = STOPS[nearest]
-            self.fits_asked.emit(self._asked)
+        tokens = self.slider.tokens
+        if tokens not in self._known:
+            wanted: tuple[int, ...] = (tokens,)
+        elif self._asked:
+            return
+        else:
+            chosen = STOPS.index(tokens)
+            missing = [i for i, stop in enumerate(STOPS) if stop not in self._known]
+            near = [i for i in missing if abs(i - chosen) <= _NEAR]
+            wanted = tuple(STOPS[i] for i in near or missing)
+        if wanted and self._asked != frozenset(wanted):
+            self._asked = frozenset(wanted)
+            self.fits_asked.emit(wanted)
 
     def _about(self, fits: Fits) -> Iterator[str]:
         yield fits.kind
@@ -170,7 +174,6 @@ class FitsPage(QWidget):
         self.list.opened.connect(self.opened)
         self.list.rehearse_asked.connect(self.rehearse_asked)
         self.parts.begin_asked.connect(self.parts_asked)
-        self.parts.stop_asked.connect(self.stop_asked)
         self.again.clicked.connect(self._try_again)
 
     def _try_again(self) -> None:

@@ -5,10 +5,12 @@ from typing import NamedTuple
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
+from desktop.errors import Reason
 from desktop.records.events import (
     FitsKnown,
     Notice,
     PartsFinished,
+    Phase,
     Progress,
     RehearsalFinished,
     RunFailed,
@@ -20,6 +22,7 @@ from desktop.records.rehearsal import RehearsalRequest
 from desktop.services.estimate_events import (
     DevicePageKnown,
     FitsFailed,
+    HerePageKnown,
     ModelPageKnown,
     PageFailed,
     WindowEvent,
@@ -30,8 +33,9 @@ from desktop.ui.contracts import Services
 from desktop.ui.device_estimate_page import DeviceEstimatePage
 from desktop.ui.estimate_page import EstimatePage
 from desktop.ui.fits_page import FitsPage
+from desktop.ui.here_page import HerePage
 
-LIST, MODEL, DEVICE = range(3)
+LIST, MODEL, DEVICE, HERE = range(4)
 
 
 class _Place(NamedTuple):
@@ -59,8 +63,9 @@ class FitsSection(QWidget):
         self.fits = FitsPage()
         self.model = EstimatePage()
         self.device = DeviceEstimatePage()
+        self.here = HerePage()
         self._stack = QStackedWidget()
-        for page in (self.fits, self.model, self.device):
+        for page in (self.fits, self.model, self.device, self.here):
             self._stack.addWidget(page)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -80,12 +85,13 @@ class FitsSection(QWidget):
             case FitsFailed():
                 self.fits.show_failure(event.reason)
             case ModelPageKnown():
-                self.model.show_page(event.page)
+                self.model.show_page(event.page, event.here)
             case DevicePageKnown():
                 self.device.show_page(event.sheet, event.page)
+            case HerePageKnown():
+                self.here.show_page(event.fits, self.fits.rehearsals)
             case PageFailed():
-                page = self.device if self.page == DEVICE else self.model
-                page.show_failure(messages.sentence(event.reason), messages.advice(event.reason))
+                self._show_failure(event.reason)
             case PartsFinished() | RunFinished():
                 self.fits.forget()
             case _ if self.rehearsing:
@@ -105,19 +111,28 @@ class FitsSection(QWidget):
 
     def open_model(self, model: Model, tokens: int) -> None:
         """Open a model's page; the way back leads here."""
-        self._way.append(self._here())
+        self._way.append(self._place())
         self._show_model(model, tokens)
 
     def open_device(self, device_id: str) -> None:
-        """Open the page of a device for the model that is shown."""
+        """Open the page of a device, or of this machine, for the model that is shown."""
         if self.model.model is None:
             return
-        self._way.append(self._here())
+        self._way.append(self._place())
+        if not device_id:
+            self._open_here(self.model.model)
+            return
         self._device = device_id
         self.device.begin()
         self._stack.setCurrentIndex(DEVICE)
         self.device.tabs.bar.setFocus()
         self._ask_device(None)
+
+    def _open_here(self, model: Model) -> None:
+        self.here.begin(model)
+        self._stack.setCurrentIndex(HERE)
+        self.here.table.setFocus()
+        self._services.open_here(model.id, self.model.slider.tokens - 1)
 
     def go_back(self) -> None:
         """To where this page was opened from."""
@@ -132,22 +147,40 @@ class FitsSection(QWidget):
     def set_blocked(self, blocked: bool) -> None:  # noqa: FBT001 - a signal's argument
         """Something else is measured: no rehearsal can begin, and nothing is worked out."""
         self.fits.set_blocked(blocked)
+        self.here.set_blocked(blocked=blocked)
+
+    def _show_failure(self, reason: Reason) -> None:
+        """On the page that was asked for."""
+        show = {
+            MODEL: self.model.show_failure,
+            DEVICE: self.device.show_failure,
+            HERE: self.here.show_failure,
+        }.get(self.page, self.model.show_failure)
+        show(messages.sentence(reason), messages.advice(reason))
 
     def _go_on(self, event: WindowEvent) -> None:
         """One step of a rehearsal."""
         match event:
             case Progress():
-                self.fits.show_step(event, messages.rehearsal_step(event))
+                words = messages.rehearsal_step(event)
+                self.fits.show_step(event, words)
+                self.here.strip.show_step(event.fraction, words)
             case RehearsalFinished():
                 self._end()
                 self.fits.show_rehearsal(event.rehearsal, self._rehearsed)
+                self.here.show_rehearsals(self.fits.rehearsals)
             case RunFailed():
                 self._end()
-                self.fits.say(Kind.INFO if event.cancelled else Kind.ERROR, event.reason)
+                self._say(Kind.INFO if event.cancelled else Kind.ERROR, event.reason)
             case Notice():
-                self.fits.say(Kind.INFO, event.reason)
+                self._say(Kind.INFO, event.reason)
             case _:
                 pass
+
+    def _say(self, kind: Kind, reason: Reason) -> None:
+        """Of a rehearsal, on the page where it was begun or is looked at."""
+        banner = self.here.error if self.page == HERE else self.fits.banner
+        banner.say(kind, messages.sentence(reason), messages.advice(reason))
 
     def _rehearse(self, row: FitRow) -> None:
         if self._services.running:
@@ -155,15 +188,17 @@ class FitsSection(QWidget):
         self._rehearsed = f"{row.model.name} {row.quant.label}"
         self._set_rehearsing(rehearsing=True)
         self.fits.show_begin()
+        self.here.strip.show_step(0.0, messages.phase(Phase.PREPARING, None))
         self._services.start_rehearsal(RehearsalRequest(f"{row.model.id}:{row.quant.id}"))
 
     def _end(self) -> None:
         self._set_rehearsing(rehearsing=False)
         self.fits.show_end()
+        self.here.strip.show_idle()
 
     def _set_rehearsing(self, *, rehearsing: bool) -> None:
         self.rehearsing = rehearsing
-        self.fits.set_blocked(rehearsing)
+        self.set_blocked(rehearsing)
         self.measuring_changed.emit(rehearsing)
 
     def _show_model(self, model: Model, tokens: int) -> None:
@@ -171,16 +206,18 @@ class FitsSection(QWidget):
         self.model.open(model, tokens)
         self.model.tabs.bar.setFocus()
 
-    def _here(self) -> _Place:
+    def _place(self) -> _Place:
         return _Place(self.page, self.model.model, self.model.slider.tokens)
 
     def _is_other(self, place: _Place) -> bool:
         shown = self.model.model
         return shown is None or place.model is None or shown.id != place.model.id
 
-    def _ask_fits(self, tokens: int) -> None:
+    def _ask_fits(self, contexts: tuple[int, ...]) -> None:
         # rates as they are when the context is full: what a person must reckon with
-        self._services.refresh_fits(FitsRequest(context=tokens, depth=tokens - 1))
+        self._services.refresh_fits(
+            tuple(FitsRequest(context=c, depth=c - 1, every_model=True) for c in contexts)
+        )
 
     def _ask_model(self, model_id: str, tokens: int) -> None:
         self._services.open_model(model_id, tokens - 1)
@@ -197,10 +234,12 @@ class FitsSection(QWidget):
         fits.opened.connect(lambda row: self.open_model(row.model, fits.slider.tokens))
         fits.rehearse_asked.connect(self._rehearse)
         fits.parts_asked.connect(self.parts_asked)
-        fits.stop_asked.connect(self._services.stop)
+        for strip in (fits.parts, self.here.strip):
+            strip.stop_asked.connect(self._services.stop)
         model.page_asked.connect(self._ask_model)
         model.model_asked.connect(lambda to: self.open_model(to, model.slider.tokens))
         model.device_asked.connect(self.open_device)
         device.quant_asked.connect(self._ask_device)
-        for page in (model, device):
+        self.here.rehearse_asked.connect(self._rehearse)
+        for page in (model, device, self.here):
             page.back_asked.connect(self.go_back)

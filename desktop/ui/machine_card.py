@@ -43,7 +43,7 @@ class MachineCard(Card):
             machine.cpu.name,
             self._cores(machine.cpu),
             fmt.or_dash(machine.ram_bytes, fmt.memory),
-            self._cards(machine.accelerators),
+            self._cards(machine),
             self._system(machine),
             None if event.engine_awaited else self._engine(event.engine),
             messages.meter(event.meter),
@@ -64,11 +64,12 @@ class MachineCard(Card):
         words = self.tr("{cores}, {threads} threads")
         return words.format(cores=cpu.physical_cores, threads=cpu.logical_cores)
 
-    def _cards(self, found: tuple[Accelerator, ...]) -> str:
-        if not found:
-            return self.tr("none found")
-        counts = Counter(_card(card) for card in found)
-        return "\n".join(f"{n}× {card}" if n > 1 else card for card, n in counts.items())  # noqa: RUF001 - a times sign
+    def _cards(self, machine: Machine) -> str:
+        counts = Counter(_card(card) for card in machine.accelerators)
+        lines = [f"{n}× {card}" if n > 1 else card for card, n in counts.items()]  # noqa: RUF001 - a times sign
+        if machine.cards_unknown:
+            lines.append(self.tr("others unknown") if lines else self.tr("unknown"))
+        return "\n".join(lines) or self.tr("none found")
 
     def _engine(self, engine: Devices | None) -> str:
         """The engine and what it runs on; software devices are named as such."""

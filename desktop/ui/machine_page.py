@@ -20,6 +20,7 @@ from desktop.records.events import (
 )
 from desktop.records.parts import PartsRequest
 from desktop.records.request import Signing
+from desktop.rules.notes import notes_of_parts
 from desktop.ui import messages
 from desktop.ui.accelerators_card import AcceleratorsCard
 from desktop.ui.components import Action, Banner, Heading, Kind, Muted, column, row, scrolled
@@ -75,7 +76,7 @@ class MachinePage(QWidget):
                 self._show_machine(event)
             case PartsKnown() if not self.measuring:
                 self.parts.show_devices(event.devices, event.skipped)
-                self.parts.show_rates(event.rates, event.at, event.key_id)
+                self.parts.show_rates(event.rates, event.at, event.key_id, event.notes)
             case Progress() | Devices() | PartDone() | PartMissed():
                 self._go_on(event)
             case PartsFinished():
@@ -102,7 +103,10 @@ class MachinePage(QWidget):
             )
         self.hardware.show_machine(event)
         self.memory.show_machine(event.machine)
-        self.cards.show_cards(event.machine.accelerators, listed=engine is not None)
+        machine = event.machine
+        self.cards.show_cards(
+            machine.accelerators, listed=engine is not None, unknown=machine.cards_unknown
+        )
 
     def _go_on(self, event: Progress | Devices | PartDone | PartMissed) -> None:
         """One step of the measurement."""
@@ -120,7 +124,7 @@ class MachinePage(QWidget):
         self._end()
         at = event.parts.started_at if event.statement_id else None
         self.parts.show_devices(event.parts.devices, event.parts.skipped)
-        self.parts.show_rates(event.rates, at, event.key_id)
+        self.parts.show_rates(event.rates, at, event.key_id, notes_of_parts(event.parts))
 
     def _fail(self, event: RunFailed) -> None:
         self._end()

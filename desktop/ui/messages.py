@@ -26,6 +26,9 @@ _WORDS: Final = "Words"
 KEY_CODES: Final = frozenset({"no_keychain", "keychain_locked", "keychain_refused"})
 """Errors after which the person may measure without the keychain."""
 
+_MEASURE_THERE: Final = QT_TRANSLATE_NOOP(
+    "Reasons", "On such a machine, measure its parts on the page Machine."
+)
 # the catalogue's advice names terminal options; the window has buttons for the same
 _ADVICE: Final[Mapping[str, str]] = {
     "no_keychain": QT_TRANSLATE_NOOP(
@@ -45,6 +48,23 @@ _ADVICE: Final[Mapping[str, str]] = {
     "key_file_write": QT_TRANSLATE_NOOP(
         "Reasons", "Check that you may write to the data folder and that its disk is not full."
     ),
+    "estimate_assumed": _MEASURE_THERE,
+    "estimate_no_bandwidth": _MEASURE_THERE,
+    "estimate_runs": QT_TRANSLATE_NOOP("Reasons", "More runs narrow it further."),
+    "estimate_parts": QT_TRANSLATE_NOOP("Reasons", "Signed runs narrow it."),
+    "estimate_parts_old": QT_TRANSLATE_NOOP("Reasons", "Measure them again on the page Machine."),
+    "estimate_parts_lacking": QT_TRANSLATE_NOOP(
+        "Reasons", "Measure them again on the page Machine, while the machine is quiet."
+    ),
+    "estimate_no_parts": QT_TRANSLATE_NOOP(
+        "Reasons", "Measure the parts, which takes under a minute."
+    ),
+    "rehearsal_unknown": QT_TRANSLATE_NOOP(
+        "Reasons", "Choose another quantization, or measure the build itself."
+    ),
+    "rehearsal_no_result": QT_TRANSLATE_NOOP("Reasons", "Measure the build itself."),
+    "model_unknown": QT_TRANSLATE_NOOP("Reasons", "Look for it on the page What fits."),
+    "device_unknown": QT_TRANSLATE_NOOP("Reasons", "The model's page lists all devices."),
 }
 
 _PHASES: Final[Mapping[Phase, str]] = {

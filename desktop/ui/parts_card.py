@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QWidget
 from desktop.records.events import Progress as Step
 from desktop.records.machine import Device
 from desktop.records.parts import PartRate, PartSkip, PartTest
+from desktop.records.run import Note
 from desktop.ui import format as fmt
 from desktop.ui import parts_words as words
 from desktop.ui.components import (
@@ -45,6 +46,7 @@ class PartsCard(Card):
         self._measuring = False
         self._rates: tuple[PartRate, ...] = ()
         self._skipped: tuple[PartSkip, ...] = ()
+        self._notes: tuple[Note, ...] = ()
         self._devices: dict[str, Device] = {}
         self._step, self._left = "", ""
         self.button = PrimaryButton("")
@@ -60,9 +62,22 @@ class PartsCard(Card):
         self.show_idle()
         self.show_rates((), None, None)
 
-    def show_rates(self, rates: Iterable[PartRate], at: str | None, key_id: str | None) -> None:
-        """Show what is kept, of the devices shown last; `at` is RFC 3339 text."""
-        self._rates = tuple(rates)
+    def show_rates(
+        self,
+        rates: Iterable[PartRate],
+        at: str | None,
+        key_id: str | None,
+        notes: Iterable[Note] = (),
+    ) -> None:
+        """Show what is kept, of the devices shown last.
+
+        Args:
+            rates: with their marks.
+            at: RFC 3339 text; None where nothing is kept.
+            key_id: whose signature it bears.
+            notes: why to read them with care.
+        """
+        self._rates, self._notes = tuple(rates), tuple(notes)
         self._fill()
         if not self._rates:
             said = self.tr(
@@ -103,7 +118,7 @@ class PartsCard(Card):
     def show_started(self) -> None:
         """Measuring begins; what was shown makes room."""
         self._measuring = True
-        self._rates = ()
+        self._rates, self._notes = (), ()
         self.show_devices(())
         self.words.hide()
         self._step, self._left = self.tr("Starting"), ""
@@ -150,7 +165,7 @@ class PartsCard(Card):
         self.model.replace([self._texts(group) for group in groups])
         self.table.fit_rows()
         self.table.setVisible(bool(groups))
-        notes = words.notes(self._rates, self._skipped)
+        notes = words.notes(self._rates, self._skipped, self._notes)
         self.note.setText("\n".join(notes))
         self.note.setVisible(bool(notes))
 

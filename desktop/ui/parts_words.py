@@ -8,6 +8,9 @@ from PySide6.QtCore import QCoreApplication
 from desktop.records.events import Phase, Progress
 from desktop.records.machine import Device, DeviceKind
 from desktop.records.parts import PartRate, PartSkip, PartTest, Skipped
+from desktop.records.run import Note
+from desktop.rules.marks import SIGNS, signs
+from desktop.rules.notes import PARTS_WORDS
 from desktop.rules.parts_rates import caches_may_help
 from desktop.rules.parts_words import TESTS, WHY
 from desktop.ui import format as fmt
@@ -42,18 +45,24 @@ def device_cell(group: Group, facts: Device | None) -> str:
 
 
 def figure(rate: PartRate | None) -> str:
-    """In its column's unit (TFLOP/s, GB/s, µs), with the spread below."""
+    """In its column's unit (TFLOP/s, GB/s, µs), with its marks and the spread below."""
     if rate is None:
         return fmt.DASH
-    number = fmt.number(rate.median / _unit(rate.test))
+    number = f"{fmt.number(rate.median / _unit(rate.test))} {signs(rate.marks)}".rstrip()
     return number if rate.spread is None else f"{number}\n{fmt.spread(rate.spread)}"
 
 
 def step(event: Progress) -> str:
-    """What is being done: `CUDA0: copy, F32`."""
-    if event.test:
-        device, _, test = event.test.rpartition(" ")
-        return f"{device}: {_tr(TESTS[PartTest(test)])}"
+    """What is being done: `CPU, 2 threads: copy, F32 (7 of 11)`."""
+    at = event.part
+    if at is not None:
+        words = _tr("{device}: {test} ({number} of {count})")
+        return words.format(
+            device=group_name((at.device, at.threads)),
+            test=_tr(TESTS[at.test]),
+            number=at.number,
+            count=at.planned,
+        )
     if event.phase is Phase.SIGNING:
         return messages.phase(event.phase, None)
     # a run's words would speak of a build
@@ -67,10 +76,26 @@ def so_far(count: int) -> str:
     return QCoreApplication.translate(_CONTEXT, "%n figures so far", "", count)
 
 
-def notes(rates: Iterable[PartRate], skipped: Iterable[PartSkip]) -> tuple[str, ...]:
-    """A line for each device and reason: what has no figure, and what caches may have helped."""
+def notes(
+    rates: Iterable[PartRate], skipped: Iterable[PartSkip], told: Iterable[Note] = ()
+) -> tuple[str, ...]:
+    """What has no figure and why, what caches may have helped, and why to read all with care.
+
+    Args:
+        rates: that are shown; their marks are explained.
+        skipped: what gave no figure.
+        told: of all of them together.
+    """
     shown = tuple(rates)
-    return (*_missing(tuple(skipped), shown), *_cached(shown))
+    found = {*told, *(mark for rate in shown for mark in rate.marks)} - {Note.CACHED}
+    general = (_note(note) for note in Note if note in found)
+    return (*_missing(tuple(skipped), shown), *_cached(shown), *general)
+
+
+def _note(note: Note) -> str:
+    """With the sign that stands at the figures that it is of."""
+    words = QCoreApplication.translate(messages.NOTES, PARTS_WORDS[note])
+    return f"{SIGNS[note]}  {words}" if note in SIGNS else words
 
 
 def _unit(test: PartTest) -> float:
@@ -96,10 +121,11 @@ def _cached(rates: tuple[PartRate, ...]) -> Iterable[str]:
     small: dict[Group, list[PartRate]] = {}
     for rate in filter(caches_may_help, rates):
         small.setdefault((rate.device, rate.threads), []).append(rate)
-    words = _tr("{device}: {tests} read only {size}: caches may have helped.")
+    words = _tr("{sign}  {device}: {tests} read only {size}: caches may have helped.")
     for group, found in small.items():
         most = max(rate.pass_bytes or 0 for rate in found)
         yield words.format(
+            sign=SIGNS[Note.CACHED],
             device=group_name(group),
             tests=_tests(rate.test for rate in found),
             size=fmt.with_unit(most / _MIB, "MiB"),

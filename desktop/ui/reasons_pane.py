@@ -2,15 +2,15 @@
 
 from collections.abc import Iterable
 
-from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QSizePolicy, QVBoxLayout, QWidget
 
 from desktop.errors import Reason
 from desktop.ui import estimate_words as ew
 from desktop.ui.components import Reading, Subheading, column, row
 from desktop.ui.design import Space
 
-_LINES = 7
-"""So many lines of small text it is high; more scroll."""
+_LINES = 5
+"""So many lines of text are shown; more scroll."""
 
 
 class ReasonsPane(QFrame):
@@ -41,13 +41,18 @@ class ReasonsPane(QFrame):
 
     def _lay_out(self) -> None:
         words = column(self.title, self.text, gap=Space.XS)
-        words.setStretch(1, 1)
+        words.addStretch(1)
         outer = row(gap=Space.L)
         outer.addLayout(words, 1)
         outer.addLayout(self.buttons)
         outer.setContentsMargins(Space.L, Space.M, Space.M, Space.M)
         self.setLayout(outer)
-        self.setFixedHeight(_LINES * self.text.fontMetrics().height() + Space.XL)
+        self.text.fix_lines(_LINES)
+        # without a title the pane stays as high as with one
+        keep = self.title.sizePolicy()
+        keep.setRetainSizeWhenHidden(True)
+        self.title.setSizePolicy(keep)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
 
 def reason_lines(reasons: Iterable[Reason]) -> tuple[str, ...]:

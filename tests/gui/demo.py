@@ -1,6 +1,7 @@
 """A fake of the services and made-up events, for tests and for looking at the design."""
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 
 from desktop.errors import Reason
@@ -25,6 +26,7 @@ from desktop.records.events import (
     PartMissed,
     PartsFinished,
     PartsKnown,
+    PartStep,
     Phase,
     Power,
     Progress,
@@ -32,6 +34,7 @@ from desktop.records.events import (
     ResultsKnown,
     RunFinished,
 )
+from desktop.records.fits import FitsRequest
 from desktop.records.machine import (
     Accelerator,
     Conditions,
@@ -52,8 +55,10 @@ from desktop.records.parts import (
     PartTest,
     Skipped,
 )
+from desktop.records.rehearsal import RehearsalRequest
 from desktop.records.request import Curves, ResultRow, RunRequest
 from desktop.records.run import EngineFacts, MemoryHeld, Note, Plan, Rate, Repetition, Run
+from desktop.services.estimate_events import WindowEvent
 from desktop.ui.bridge import Bridge
 
 KEY_ID = "5f" * 29 + "acbe75"
@@ -112,6 +117,9 @@ class FakeServices:
         self.bridge = bridge
         self.requests: list[RunRequest] = []
         self.parts_requests: list[PartsRequest] = []
+        self.rehearsals: list[RehearsalRequest] = []
+        self.fits: list[tuple[FitsRequest, ...]] = []
+        self.pages: list[tuple[object, ...]] = []
         self.asked: list[str] = []
         self.shown = Curves()
         self.pulled = 0
@@ -122,6 +130,10 @@ class FakeServices:
 
     def start_parts(self, request: PartsRequest) -> None:
         self.parts_requests.append(request)
+        self.asked.append("start")
+
+    def start_rehearsal(self, request: RehearsalRequest) -> None:
+        self.rehearsals.append(request)
         self.asked.append("start")
 
     def stop(self) -> None:
@@ -147,7 +159,21 @@ class FakeServices:
     def refresh_results(self) -> None:
         self.asked.append("results")
 
-    def post(self, *events: AppEvent) -> None:
+    def refresh_fits(self, requests: Sequence[FitsRequest]) -> None:
+        self.fits.append(tuple(requests))
+
+    def open_model(self, model_id: str, position: int) -> None:
+        self.pages.append(("model", model_id, position))
+
+    def open_device(
+        self, model_id: str, device_id: str, position: int, quant_id: str | None
+    ) -> None:
+        self.pages.append(("device", model_id, device_id, position, quant_id))
+
+    def open_here(self, model_id: str, position: int) -> None:
+        self.pages.append(("here", model_id, position))
+
+    def post(self, *events: WindowEvent) -> None:
         for event in events:
             self.bridge.post(event)
 
@@ -298,7 +324,13 @@ def parts_begin() -> tuple[AppEvent, ...]:
         Progress(Phase.PREPARING, None, 0.0, None),
         Progress(Phase.LOADING, None, 0.0, None),
         Devices("llama.cpp", "b5123", PART_DEVICES),
-        Progress(Phase.MEASURING, "CUDA0 matmul_f16", 0.2, 33.0),
+        Progress(
+            Phase.MEASURING,
+            "CUDA0 matmul_f16",
+            0.2,
+            33.0,
+            PartStep("CUDA0", PartTest.MATMUL_F16, None, 3, 19),
+        ),
     )
 
 

@@ -1,4 +1,7 @@
-"""How cells are painted: a first line, and below it a quiet second one or a range as a bar."""
+"""How cells are painted: a first line, and below it a quiet second one.
+
+A range is a bar below its figures; what would be the second line stands quietly beside them.
+"""
 
 from collections.abc import Sequence
 from typing import Final
@@ -55,7 +58,7 @@ class CellDelegate(QStyledItemDelegate):
         quiet = bool(index.data(self._quiet_role))
         span = index.data(self._span_role)
         if isinstance(span, Span):
-            self._paint_range(painter, opt, inner, (first, span))
+            self._paint_range(painter, opt, inner, (first, second, span))
         else:
             _paint_lines(painter, opt, inner, (first, second), quiet=quiet)
         painter.restore()
@@ -72,12 +75,18 @@ class CellDelegate(QStyledItemDelegate):
         painter: QPainter,
         opt: QStyleOptionViewItem,
         inner: QRect,
-        cell: tuple[str, Span],
+        cell: tuple[str, str, Span],
     ) -> None:
-        text, span = cell
+        text, beside, span = cell
         upper = QRect(inner.x(), inner.y(), inner.width(), inner.height() // 2 + Space.XS // 2)
         lower = QRectF(inner.x(), upper.bottom() + 1, inner.width(), Size.RANGE)
         _paint_text(painter, opt, upper, (text, opt.palette.color(QPalette.ColorRole.Text)))
+        free = inner.width() - painter.fontMetrics().horizontalAdvance(text) - Space.S
+        if beside and free > 0:
+            right = QRect(inner.right() - free, upper.y(), free, upper.height())
+            opt.displayAlignment = Qt.AlignmentFlag.AlignRight
+            painter.setFont(font(Type.TINY))
+            _paint_text(painter, opt, right, (beside, _muted()))
         paint_range(painter, opt.palette, lower, span, self.scale)
 
 

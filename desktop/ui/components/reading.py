@@ -8,6 +8,9 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from desktop.ui.design import Type, font
 
+_FRAME = 2
+"""Pixels of the style's border, which shows the focus."""
+
 
 class Reading(QPlainTextEdit):
     """Lines of plain text. `figures` sets them in letters of equal width, for arithmetic."""
@@ -27,6 +30,10 @@ class Reading(QPlainTextEdit):
     def show_lines(self, lines: Iterable[str]) -> None:
         """Show these lines, from the first."""
         self.setPlainText("\n".join(lines))
+
+    def fix_lines(self, count: int) -> None:
+        """Be exactly so many lines high: no line is cut."""
+        self.setFixedHeight(count * self.fontMetrics().lineSpacing() + 2 * _FRAME)
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         """Small: it scrolls, and takes what the page has to spare."""

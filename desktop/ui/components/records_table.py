@@ -32,7 +32,7 @@ class Field(Generic[R]):
     key: Callable[[R], Key]
     """What it is sorted by; None always comes last."""
     span: Callable[[R], Span | None] | None = None
-    """The range that is drawn below the first line."""
+    """The range that is drawn below the first line; the second then stands beside it."""
     said: Callable[[R], str] | None = None
     """What is said of a cell whose text is not enough."""
 

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-_LEAST: Final = 1e-3
+_LEAST: Final = 0.1
 _MOST: Final = 1e7
-"""Beyond them nothing is drawn apart: a rate of a token in an hour, or of a burst."""
+"""Beyond them nothing is drawn apart: who waits ten seconds for a token reads the number."""
 
 
 @dataclass(frozen=True, slots=True)

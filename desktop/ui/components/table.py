@@ -142,7 +142,8 @@ class Table(QTableView):
         """Copy the selected row's texts, separated by tabs."""
         at = self.currentIndex()
         if at.isValid():
-            QGuiApplication.clipboard().setText("\t".join(self._rows.row(at.row())))
+            texts = (text.replace("\n", " ") for text in self._rows.row(at.row()))
+            QGuiApplication.clipboard().setText("\t".join(texts))
 
     @property
     def row_height(self) -> int:

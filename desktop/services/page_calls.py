@@ -1,0 +1,99 @@
+"""The window's questions about estimates: asked at once, answered from the slow-calls thread.
+
+Nothing heavy is imported here: the estimates' modules are at the first question, on that thread.
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from desktop.errors import GramError, Reason
+from desktop.paths import Paths
+from desktop.records.events import FitsKnown
+from desktop.records.fits import FitsRequest
+from desktop.services.estimate_events import FitsFailed, PageEvent, PageFailed
+from desktop.services.newest import Ask, Newest
+from desktop.services.slow import SlowCalls
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from desktop.services.estimate_pages import EstimatePages
+    from desktop.services.estimates import FitsWork
+
+log = logging.getLogger(__name__)
+Call = Callable[[], PageEvent | None]
+Failed = Callable[[Reason], PageEvent]
+
+
+class PageCalls:
+    """Of each kind of question only the newest is answered."""
+
+    def __init__(self, paths: Paths, slow: SlowCalls, post: Callable[[PageEvent], None]) -> None:
+        self._paths = paths
+        self._slow = slow
+        self._post = post
+        self._fits, self._model, self._device = Newest(), Newest(), Newest()
+
+    def fits(self, requests: Sequence[FitsRequest]) -> None:
+        """What fits, for contexts that are worked out together; a `FitsKnown` of each follows."""
+        ask = self._fits.ask()
+        self._later(lambda: self._begin(ask, requests), FitsFailed)
+
+    def model(self, model_id: str, position: int) -> None:
+        """A model's page; `ModelPageKnown` or `PageFailed` follows."""
+        self._later(self._model.only(lambda: self._pages.model(model_id, position)), PageFailed)
+
+    def device(self, model_id: str, device_id: str, position: int, quant_id: str | None) -> None:
+        """The page of one device; `DevicePageKnown` or `PageFailed` follows."""
+        call = self._device.only(
+            lambda: self._pages.device(model_id, device_id, position, quant_id)
+        )
+        self._later(call, PageFailed)
+
+    def here(self, model_id: str, position: int) -> None:
+        """A model on this machine; `HerePageKnown` or `PageFailed` follows."""
+        self._later(self._device.only(lambda: self._pages.here(model_id, position)), PageFailed)
+
+    def forget(self) -> None:
+        """Parts or runs were measured: the machine is read anew at the next question."""
+        if "_pages" in vars(self):
+            self._fits.ask()
+            self._slow.submit(self._pages.forget)
+
+    @cached_property
+    def _pages(self) -> "EstimatePages":
+        from desktop.services.estimate_pages import EstimatePages  # noqa: PLC0415 - as above
+
+        return EstimatePages(self._paths)
+
+    def _begin(self, ask: Ask, requests: Sequence[FitsRequest]) -> None:
+        if ask.holds:
+            self._go_on(ask, self._pages.work(requests))
+
+    def _go_on(self, ask: Ask, work: "FitsWork") -> None:
+        """One step; the next waits its turn, so that a key or a detection need not wait."""
+        if not ask.holds:
+            return
+        if work.go_on():
+            self._later(lambda: self._go_on(ask, work), FitsFailed)
+            return
+        for fits in work.answers():
+            self._post(FitsKnown(fits))
+
+    def _later(self, call: Call | Callable[[], None], failed: Failed) -> None:
+        def tell(future: "Future[PageEvent | None]") -> None:
+            error = future.exception()
+            event = future.result() if error is None else failed(self._reason(error))
+            if event is not None:
+                self._post(event)
+
+        self._slow.submit(call).add_done_callback(tell)
+
+    def _reason(self, error: BaseException) -> Reason:
+        if isinstance(error, GramError):
+            return error.reason
+        log.error("a question about estimates failed", exc_info=error)
+        detail = f"{type(error).__name__}: {error}"
+        return Reason("unexpected", {"detail": detail, "log": self._paths.log.name})
