@@ -131,7 +131,7 @@ def _measured_parts(threads: int) -> dict[str, DeviceRates]:
         end = PartsSession(request, outside, queue.SimpleQueue().put).run()
         slow.shutdown()
     found = device_rates(
-        rates_of(end.parts.parts), HOST, threads, last_level_cache_bytes=last_level_cache_bytes()
+        rates_of(end.parts), HOST, threads, last_level_cache_bytes=last_level_cache_bytes()
     )
     if found is None:
         raise RuntimeError("the parts of the processor could not be measured")

@@ -8,6 +8,7 @@ is measured even when the time is over.
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from typing import Final
 
 from desktop.bench.parts_protocol import PartsJob, PartsMessage, PartStarted
 from desktop.bench.parts_repeat import Opened, Repeater
@@ -16,6 +17,9 @@ from desktop.bench.parts_tasks import Task, tasks_of
 from desktop.bench.tensors import CannotMeasureError
 from desktop.records.machine import Device
 from desktop.records.parts import Part, PartSkip, Skipped
+
+SHARES: Final = 2
+"""A test may take so many shares of the time to come to the least number of repetitions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +73,14 @@ class _Round:
 
     def _outcome(self, task: Task, opened: Opened) -> Part | PartSkip:
         clock, job = self._tools.clock, self._job
-        share_ns = (self._end_ns - clock()) // (self._planned - self._done)
-        share_ns = max(share_ns, LEAST_NS.get(task.test, 0))
+        left_ns = self._end_ns - clock()
+        share_ns = max(left_ns // (self._planned - self._done), LEAST_NS.get(task.test, 0))
         if share_ns <= 0:
             return _skip(task, Skipped.TIME)
+        longest_ns = max(share_ns, min(SHARES * share_ns, left_ns))
         free = usable_bytes(task.device, job.memory_bytes)
         try:
-            return Repeater(task, opened, job.plan, free, clock, share_ns).part()
+            return Repeater(task, opened, job.plan, free, clock, share_ns, longest_ns).part()
         except CannotMeasureError as e:
             return _skip(task, e.why)
 

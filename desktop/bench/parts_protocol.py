@@ -61,6 +61,7 @@ def _plan(plan: Json) -> PartsPlan:
         max_repetitions=wire.count(plan, "max_repetitions"),
         target_spread=wire.take(plan, "target_spread", float),
         time_limit_s=wire.take(plan, "time_limit_s", float),
+        last_level_cache_bytes=wire.count_or_none(plan, "last_level_cache_bytes"),
     )
 
 

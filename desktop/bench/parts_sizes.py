@@ -4,11 +4,13 @@ A large product takes 40 s on a software device, and a small one measures a fast
 So a device begins with the smallest size, and what that takes decides the next.
 """
 
+from dataclasses import dataclass
 from typing import Final
 
 from desktop.records.machine import Device, DeviceKind
 from desktop.records.parts import PartTest
-from desktop.rules.parts_rates import MANY_CACHES_BYTES, Shape, work_of
+from desktop.rules.caches import MANY_CACHES_BYTES
+from desktop.rules.parts_rates import READING, Shape, work_of
 
 MIB: Final = 2**20
 COLUMNS: Final = 4096
@@ -55,31 +57,56 @@ def held_bytes(test: PartTest, shape: Shape) -> int:
     return work_of(test, shape) or 0
 
 
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How far a test may grow."""
+
+    pass_ns: int
+    """A pass may take so long."""
+    least_pass_ns: int
+    """A pass over no more than memory needs may take so long."""
+    least_bytes: int
+    """A pass over memory goes over so much at least: less may be held by caches."""
+
+
 def next_size(
-    test: PartTest, shapes: tuple[Shape, ...], at: int, took_ns: int, limit_ns: int
+    test: PartTest, shapes: tuple[Shape, ...], at: int, took_ns: int, limits: Limits
 ) -> int | None:
-    """Which of `shapes` to try after one; None when that one is the size to measure.
+    """Which of `shapes` to try after one; None when there is none to try, large enough or not.
 
     Args:
         test: what is measured.
         shapes: as `shapes_of` gives them.
         at: the index of the shape that was tried.
         took_ns: how long a pass over it took.
-        limit_ns: how long a pass may take at most.
+        limits: of the test.
     """
     done = work_of(test, shapes[at]) or 1
-    wanted = WANTED_NS.get(test, PASS_NS)
+    wanted_ns = WANTED_NS.get(test, PASS_NS)
+    wanted_bytes = max(MANY_CACHES_BYTES, limits.least_bytes) if test in READING else 0
 
-    def expected(i: int) -> float:
+    def expected_ns(i: int) -> float:
         return took_ns * (work_of(test, shapes[i]) or 1) / done
 
     def enough(i: int) -> bool:
-        return expected(i) >= wanted and _out_of_cache(test, shapes[i])
+        return expected_ns(i) >= wanted_ns and held_bytes(test, shapes[i]) >= wanted_bytes
 
     if enough(at):
         return None
-    larger = [i for i in range(at + 1, len(shapes)) if expected(i) <= limit_ns]
-    return next((i for i in larger if enough(i)), larger[-1] if larger else None)
+    larger = range(at + 1, len(shapes))
+    in_time = [i for i in larger if expected_ns(i) <= limits.pass_ns]
+    best = next((i for i in in_time if enough(i)), in_time[-1] if in_time else at)
+    if is_large_enough(test, shapes, best, limits.least_bytes):
+        return best if best > at else None
+    least = next(i for i in larger if is_large_enough(test, shapes, i, limits.least_bytes))
+    return least if expected_ns(least) <= limits.least_pass_ns else None
+
+
+def is_large_enough(test: PartTest, shapes: tuple[Shape, ...], at: int, least_bytes: int) -> bool:
+    """Whether a shape is out of reach of caches, or the largest for which there is memory."""
+    if test not in READING:
+        return True
+    return held_bytes(test, shapes[at]) >= min(least_bytes, held_bytes(test, shapes[-1]))
 
 
 def usable_bytes(device: Device, system_free_bytes: int | None) -> int | None:
@@ -92,11 +119,6 @@ def usable_bytes(device: Device, system_free_bytes: int | None) -> int | None:
     if not shares or system_free_bytes is None:
         return own
     return system_free_bytes if own is None else min(own, system_free_bytes)
-
-
-def _out_of_cache(test: PartTest, shape: Shape) -> bool:
-    in_memory = test is not PartTest.MATMUL_F16 and test is not PartTest.SMALL_GRAPH
-    return not in_memory or held_bytes(test, shape) >= MANY_CACHES_BYTES
 
 
 def _all_shapes(test: PartTest) -> tuple[Shape, ...]:

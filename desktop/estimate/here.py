@@ -30,8 +30,7 @@ from desktop.estimate.work import attention_flop, extra_layers, layer_units
 from desktop.records.estimate import Estimate, Interval, Speed, Tier, Use
 from desktop.records.fits import Fit, FitRow
 from desktop.records.model import Model, Quant, SizeBasis, Weights, WeightUse
-from desktop.rules.ceiling import CACHE_FACTOR
-from desktop.rules.parts_rates import MANY_CACHES_BYTES
+from desktop.rules.caches import CACHE_FACTOR, MANY_CACHES_BYTES
 
 HOST: Final = "CPU"
 """The engine's name of the processor."""

@@ -10,10 +10,10 @@ from desktop.records.cost import Costs
 from desktop.records.energy import MeterFacts, PowerSample
 from desktop.records.fits import Fits
 from desktop.records.machine import Conditions, Device, Machine
-from desktop.records.parts import PartRate, Parts, PartSkip
+from desktop.records.parts import PartRate, Parts, PartSkip, PartTest
 from desktop.records.rehearsal import Rehearsal
 from desktop.records.request import ResultRow
-from desktop.records.run import Rate, Repetition, Run
+from desktop.records.run import Note, Rate, Repetition, Run
 
 
 class Phase(StrEnum):
@@ -35,6 +35,23 @@ class Progress:
     fraction: float
     """Of the whole run, 0 to 1."""
     time_left_s: float | None
+    part: "PartStep | None" = None
+    """Of the machine's parts, while one is measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartStep:
+    """Which of the parts is measured now."""
+
+    device: str
+    """The engine's name of it."""
+    test: PartTest
+    threads: int | None
+    """Of the processor; None of cards."""
+    number: int
+    """Counted from 1."""
+    planned: int
+    """Tests of all devices together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +207,8 @@ class PartsKnown:
     """The tests that gave no figure."""
     devices: tuple[Device, ...] = ()
     """The engine's list of then, for the devices' descriptions and kinds."""
+    notes: tuple[Note, ...] = ()
+    """Why to read them with care."""
 
 
 @dataclass(frozen=True, slots=True)

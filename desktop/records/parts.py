@@ -6,6 +6,7 @@ from pathlib import Path
 
 from desktop.records.machine import Conditions, Device, Machine
 from desktop.records.request import Signing
+from desktop.records.run import Note
 
 PARTS_VERSION = 1
 """The method's version: signed with every statement."""
@@ -89,6 +90,8 @@ class PartRate:
     repetitions: int
     pass_bytes: int | None = None
     """Memory that one pass goes over; None for products and graphs, which are not held to it."""
+    marks: tuple[Note, ...] = ()
+    """Why the figure should be read with care: `SPREAD`, `FEW`, `CACHED`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +105,9 @@ class PartsPlan:
     target_spread: float = 0.025
     time_limit_s: float = 50.0
     """Of everything together; what is left is shared out among the tests that are left."""
+    last_level_cache_bytes: int | None = None
+    """Of the processor, all together; None where the system does not tell. What it does not hold
+    decides how much the tests of memory go over at least."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,6 +130,8 @@ class Note(StrEnum):
 
     SPREAD = "spread_not_reached"
     FEW = "too_few_repetitions"
+    CACHED = "caches_may_have_helped"
+    """Of a part: its rate of memory may be one of caches."""
     ON_BATTERY = "on_battery"
     OTHER_LOAD = "other_load"
     SYNTHETIC = "synthetic_build"

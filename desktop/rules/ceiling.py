@@ -5,14 +5,11 @@ bandwidth ÷ bytes per token, unless the weights fit in the processor's caches.
 """
 
 import math
-from typing import Final
 
 from desktop.errors import GramError
 from desktop.records.build import Header
+from desktop.rules.caches import CACHE_FACTOR
 from desktop.rules.weight_parts import parts_of_header
-
-CACHE_FACTOR: Final = 4
-"""Below this many last-level caches, part of the weights may be read from the cache."""
 
 
 def active_bytes(header: Header) -> int | None:

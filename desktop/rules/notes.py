@@ -1,11 +1,13 @@
-"""What a run says of itself: conditions under which its figures should be read with care."""
+"""What a run, or a machine's parts, say of themselves: why to read their figures with care."""
 
 from collections.abc import Mapping
 from typing import Final
 
 from desktop.records.energy import Source
-from desktop.records.machine import CARD_KINDS, DeviceKind, PowerSupply
+from desktop.records.machine import CARD_KINDS, Conditions, DeviceKind, PowerSupply
+from desktop.records.parts import Parts
 from desktop.records.run import Note, Run
+from desktop.rules.parts_rates import rates_of
 
 OTHER_LOAD_PERCENT = 5.0
 """Above this share of all cores, other programs are said to have run beside the measurement."""
@@ -13,6 +15,7 @@ OTHER_LOAD_PERCENT = 5.0
 WORDS: Final[Mapping[Note, str]] = {
     Note.SPREAD: "The repetitions differ by more than wanted; a busy or hot machine does that.",
     Note.FEW: "Fewer than six repetitions: too few to say how far they may be off.",
+    Note.CACHED: "So little was read that caches may have held it: this is no rate of memory.",
     Note.ON_BATTERY: "Measured on battery, where many machines are slower.",
     Note.OTHER_LOAD: "Other programs were busy meanwhile, so the machine looks slower than it is.",
     Note.SYNTHETIC: "A synthetic build: random weights of the same shapes. Its speed compares, its "
@@ -22,6 +25,13 @@ WORDS: Final[Mapping[Note, str]] = {
     Note.MODELLED_ENERGY: "Energy is modelled, not measured: no power sensor could be read.",
 }
 """In English, as errors are; the window translates them."""
+PARTS_WORDS: Final[Mapping[Note, str]] = {
+    **WORDS,
+    Note.OTHER_LOAD: "Other programs were busy meanwhile: the figures may be far below what the "
+    "machine does, those of several threads most of all.",
+    Note.SOFTWARE_DEVICE: "A device is software: it draws on the processor and is no card.",
+}
+"""The same of a machine's parts."""
 
 
 def notes_of(run: Run) -> tuple[Note, ...]:
@@ -31,14 +41,37 @@ def notes_of(run: Run) -> tuple[Note, ...]:
             r.spread is not None and r.spread > run.plan.target_spread for r in run.rates
         ),
         Note.FEW: any(r.spread is None for r in run.rates),
-        Note.ON_BATTERY: PowerSupply.BATTERY in {run.before.power_supply, run.after.power_supply},
-        Note.OTHER_LOAD: (run.after.other_load_percent or 0.0) > OTHER_LOAD_PERCENT,
         Note.SYNTHETIC: run.build.synthetic,
         Note.CPU_INSTEAD: _cpu_instead(run),
         Note.SOFTWARE_DEVICE: _on_software(run),
         Note.MODELLED_ENERGY: any(e.meter.source is Source.MODELLED for _, e in run.energy),
+        **_around(run.before, run.after),
     }
-    return tuple(note for note in Note if found[note])
+    return tuple(note for note in Note if found.get(note))
+
+
+def notes_of_parts(parts: Parts) -> tuple[Note, ...]:
+    """The notes that apply to a machine's parts, in the order of the enumeration.
+
+    They follow from what is signed, and so are not signed themselves.
+    """
+    marked = {mark for rate in rates_of(parts) for mark in rate.marks}
+    measured = {part.device for part in parts.parts}
+    kinds = {device.kind for device in parts.devices if device.name in measured}
+    found = {
+        **dict.fromkeys(marked, True),
+        Note.SOFTWARE_DEVICE: DeviceKind.SOFTWARE in kinds,
+        **_around(parts.before, parts.after),
+    }
+    return tuple(note for note in Note if found.get(note))
+
+
+def _around(before: Conditions, after: Conditions) -> dict[Note, bool]:
+    """What the machine was like meanwhile."""
+    return {
+        Note.ON_BATTERY: PowerSupply.BATTERY in {before.power_supply, after.power_supply},
+        Note.OTHER_LOAD: (after.other_load_percent or 0.0) > OTHER_LOAD_PERCENT,
+    }
 
 
 def _cpu_instead(run: Run) -> bool:

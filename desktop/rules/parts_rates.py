@@ -4,7 +4,11 @@ from collections.abc import Iterable
 from statistics import median
 from typing import Final
 
-from desktop.records.parts import Part, PartRate, PartTest
+from desktop.records.machine import DeviceKind
+from desktop.records.parts import Part, PartRate, Parts, PartsPlan, PartTest
+from desktop.records.run import Note
+from desktop.rules.caches import many_caches_bytes
+from desktop.rules.marks import marks_of
 from desktop.rules.rates import spread
 
 Shape = tuple[int, ...]
@@ -18,9 +22,8 @@ BLOCKS: Final = {
 """Elements of a block and its bytes, by the block structs of ggml-common.h."""
 READING: Final = frozenset({PartTest.COPY, *BLOCKS})
 """The tests whose rate is one of memory."""
-MANY_CACHES_BYTES: Final = 512 * 2**20
-"""Last-level caches of desktops and cards hold 4 to 128 MiB; a pass over less than this would
-measure them. Faster memory takes more, since the largest caches go with it."""
+_ON_PROCESSOR: Final = frozenset({DeviceKind.CPU, DeviceKind.SOFTWARE})
+_USUAL: Final = PartsPlan()
 _MATRICES: Final = 4
 _F32: Final = 4
 
@@ -47,20 +50,38 @@ def work_of(test: PartTest, shape: Shape) -> int | None:
     return m * (k // elements * size_bytes) * count
 
 
-def part_rate(part: Part) -> PartRate:
-    """Median and spread: FLOP/s, bytes/s; seconds a graph for `SMALL_GRAPH`."""
+def part_rate(part: Part, plan: PartsPlan = _USUAL, kind: DeviceKind = DeviceKind.GPU) -> PartRate:
+    """Median and spread: FLOP/s, bytes/s; seconds a graph for `SMALL_GRAPH`.
+
+    Args:
+        part: with its raw values.
+        plan: that it was measured by.
+        kind: of its device.
+    """
     if part.test is PartTest.SMALL_GRAPH:
         values = [ns / 1e9 / part.work for ns in part.durations_ns]
     else:
         values = [part.work * 1e9 / ns for ns in part.durations_ns]
-    figures = (median(values), spread(values), len(values))
     over_bytes = work_of(part.test, part.shape) if part.test in READING and part.shape else None
-    return PartRate(part.device, part.test, part.threads, *figures, over_bytes)
+    cached = over_bytes is not None and over_bytes < least_bytes(kind, plan)
+    found = spread(values)
+    marks = (*marks_of(found, plan.target_spread), *((Note.CACHED,) if cached else ()))
+    figures = (median(values), found, len(values))
+    return PartRate(part.device, part.test, part.threads, *figures, over_bytes, marks)
 
 
-def rates_of(parts: Iterable[Part]) -> tuple[PartRate, ...]:
+def rates_of(found: Parts) -> tuple[PartRate, ...]:
     """Of each part, in order."""
-    return tuple(part_rate(part) for part in parts)
+    kinds = {device.name: device.kind for device in found.devices}
+    return tuple(part_rate(p, found.plan, kinds.get(p.device, DeviceKind.GPU)) for p in found.parts)
+
+
+def least_bytes(kind: DeviceKind, plan: PartsPlan) -> int:
+    """What a pass over a device's memory goes over at least, so that no cache can hold it, bytes.
+
+    Faster memory takes more, since the largest caches go with it. Nobody tells a card's cache.
+    """
+    return many_caches_bytes(plan.last_level_cache_bytes if kind in _ON_PROCESSOR else None)
 
 
 def memory_bandwidth_bytes_s(rates: Iterable[PartRate], device: str) -> float | None:
@@ -79,4 +100,4 @@ def memory_bandwidth_bytes_s(rates: Iterable[PartRate], device: str) -> float | 
 
 def caches_may_help(rate: PartRate) -> bool:
     """Whether a rate of memory comes from passes so small that caches may have held them."""
-    return rate.pass_bytes is not None and rate.pass_bytes < MANY_CACHES_BYTES
+    return Note.CACHED in rate.marks

@@ -26,6 +26,7 @@ from desktop.rules.parts_rates import work_of
 MAX_PARTS: Final = 1_024
 MAX_WORK: Final = 10**18
 MAX_THREADS: Final = 65_536
+MAX_CACHE_BYTES: Final = 2**40
 MAX_SIDE: Final = 2**40
 """Of a shape."""
 _SIDES: Final = 4
@@ -104,6 +105,7 @@ def _plan(plan: Fields) -> PartsPlan:
         max_repetitions=plan.integer("max_repetitions"),
         target_spread=plan.number("target_spread"),
         time_limit_s=plan.number("time_limit_s"),
+        last_level_cache_bytes=plan.integer_or_none("last_level_cache_bytes", 1, MAX_CACHE_BYTES),
     )
     if found.min_repetitions > found.max_repetitions:
         raise plan.bad("min_repetitions", "is more than max_repetitions")

@@ -40,6 +40,7 @@ def _plan(plan: PartsPlan) -> Fields:
         max_repetitions=plan.max_repetitions,
         target_spread=plan.target_spread,
         time_limit_s=plan.time_limit_s,
+        last_level_cache_bytes=plan.last_level_cache_bytes,
     )
 
 

@@ -61,7 +61,7 @@ def read_ground(
 
 def _ground(paths: Paths, facts: MachineFacts, parts: Parts | None) -> Ground:
     devices = devices_of(facts.machine, facts.engine.devices if facts.engine else ())
-    rates, threads = rates_of(parts.parts) if parts else (), usable_cores()
+    rates, threads = rates_of(parts) if parts else (), usable_cores()
     known = _device_rates(devices, rates, threads)
     state = _state(facts, devices, threads)
     builds, runs = RunBuilds(paths, devices), tuple(kept_runs(paths))

@@ -20,7 +20,15 @@ from desktop.errors import BenchError
 from desktop.machine.conditions import read_conditions
 from desktop.machine.load import LoadWindow
 from desktop.machine.merge import with_engine
-from desktop.records.events import Devices, PartDone, PartMissed, Phase, Progress, RunEvent
+from desktop.records.events import (
+    Devices,
+    PartDone,
+    PartMissed,
+    PartStep,
+    Phase,
+    Progress,
+    RunEvent,
+)
 from desktop.records.machine import Machine
 from desktop.records.parts import Part, Parts, PartSkip, PartsPlan, PartTest, Skipped
 from desktop.rules.parts_rates import part_rate
@@ -146,7 +154,7 @@ class PartsMeasurement:
             case Part():
                 self._check(message)
                 self._parts.append(message)
-                self.post(PartDone(part_rate(message), self._fraction))
+                self.post(PartDone(self._rate(message), self._fraction))
             case PartSkip():
                 self._check(message)
                 self._skip(message)
@@ -173,7 +181,18 @@ class PartsMeasurement:
         fraction = started.index / max(1, started.planned)
         self._fraction = max(self._fraction, fraction)
         name = f"{started.device} {started.test}"
-        self.post(Progress(Phase.MEASURING, name, self._fraction, self._left_s()))
+        step = self._step(started)
+        self.post(Progress(Phase.MEASURING, name, self._fraction, self._left_s(), step))
+
+    def _step(self, started: PartStarted) -> PartStep:
+        """Counted over all workers."""
+        number, planned = len(self._ended()) + 1, len(tuple(self._tasks()))
+        return PartStep(started.device, started.test, started.threads, number, planned)
+
+    def _rate(self, part: Part) -> PartRate:
+        listed = self._devices.devices if self._devices else ()
+        kinds = {device.name: device.kind for device in listed}
+        return part_rate(part, self.plan, kinds[part.device])
 
     def _left_s(self) -> float | None:
         """A guess from what it took so far; None before there is anything to guess from."""

@@ -9,13 +9,13 @@ from typing import Final
 from desktop.bench.parts_protocol import PartsJob
 from desktop.bench.process import WorkerProcess
 from desktop.machine.cores import usable_cores
-from desktop.machine.detect import detect
 from desktop.records.events import PartsFinished, Phase, RunEvent
 from desktop.records.parts import Parts, PartsPlan, PartsRequest
 from desktop.rules.parts_rates import rates_of
 from desktop.rules.statements import PARTS_TYPE, parts_payload
 from desktop.services.attempt import Attempt, Outside
 from desktop.services.parts_measurement import PartsMeasurement
+from desktop.sources.cpu_caches import last_level_cache_bytes
 
 log = logging.getLogger(__name__)
 SILENCE_S: Final = 60.0
@@ -43,7 +43,7 @@ class PartsSession(Attempt):
     def _measure(self) -> PartsFinished:
         self.say(Phase.PREPARING)
         signer = self.open_signer(self._request.signing, self._request.key_file)
-        machine = self.slowly(detect)
+        machine = self.find_machine()
         plan = self._plan()
         log.info("measuring the parts")
         parts = PartsMeasurement(machine, plan, self._new_worker, self._post).take()
@@ -55,7 +55,10 @@ class PartsSession(Attempt):
 
     def _plan(self) -> PartsPlan:
         request = self._request
-        plan = PartsPlan(threads=request.threads or usable_cores())
+        plan = PartsPlan(
+            threads=request.threads or usable_cores(),
+            last_level_cache_bytes=last_level_cache_bytes(),
+        )
         limit_s = request.time_limit_s
         return plan if limit_s is None else replace(plan, time_limit_s=limit_s)
 
@@ -67,4 +70,4 @@ class PartsSession(Attempt):
 
 
 def _finished(parts: Parts, statement_id: str | None, key_id: str | None) -> PartsFinished:
-    return PartsFinished(parts, rates_of(parts.parts), statement_id, key_id)
+    return PartsFinished(parts, rates_of(parts), statement_id, key_id)

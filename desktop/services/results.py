@@ -21,6 +21,7 @@ from desktop.records.request import ResultRow
 from desktop.records.run import Run
 from desktop.records.statement import Statement
 from desktop.rules.dsse import MAX_BYTES, from_json
+from desktop.rules.notes import notes_of_parts
 from desktop.rules.parts_rates import rates_of
 from desktop.rules.statements import (
     PARTS_TYPE,
@@ -72,11 +73,12 @@ def newest_parts(paths: Paths) -> PartsKnown:
     if kept is None or kept.parts is None:
         return PartsKnown()
     return PartsKnown(
-        rates_of(kept.parts.parts),
+        rates_of(kept.parts),
         kept.parts.started_at,
         kept.statement.key_id,
         skipped=kept.parts.skipped,
         devices=kept.parts.devices,
+        notes=notes_of_parts(kept.parts),
     )
 
 

@@ -96,7 +96,7 @@ def full_parts() -> Parts:
         engine="llama.cpp",
         engine_version="0.5.0",
         devices=(CUDA, CPU),
-        plan=PartsPlan(12, 6, 40, 0.025, 50.0),
+        plan=PartsPlan(12, 6, 40, 0.025, 50.0, last_level_cache_bytes=33_554_432),
         parts=(
             Part(
                 "CPU", PartTest.MATVEC_Q4_0, 12, 9_437_184, (400_000, 410_000), (4096, 1, 4096, 1)

@@ -10,7 +10,9 @@ from desktop.errors import Reason
 from desktop.records.events import Notice, PartsKnown, RunFailed
 from desktop.records.parts import PartRate, PartTest
 from desktop.records.request import Signing
+from desktop.records.run import Note
 from desktop.rules.memory_answers import IN_MEMORY
+from desktop.rules.notes import PARTS_WORDS
 from desktop.ui import format as fmt
 from desktop.ui.content import MACHINE
 from tests.gui import demo
@@ -155,16 +157,47 @@ def test_what_has_no_figure_is_told_with_its_reason(page, services):
 
 
 def test_rates_that_caches_may_have_helped_say_so(page, services):
+    cached = (Note.CACHED,)
     rates = (
-        PartRate("CPU", PartTest.MATVEC_Q4_0, 2, 30e9, None, 5, 135 << 20),
-        PartRate("CPU", PartTest.COPY, 2, 30e9, None, 5, 128 << 20),
-        PartRate("CPU", PartTest.MATVEC_F16, 2, 20e9, None, 5, 512 << 20),
+        PartRate("CPU", PartTest.MATVEC_Q4_0, 2, 30e9, 0.01, 6, 135 << 20, cached),
+        PartRate("CPU", PartTest.COPY, 2, 30e9, 0.01, 6, 128 << 20, cached),
+        PartRate("CPU", PartTest.MATVEC_F16, 2, 20e9, 0.01, 6, 512 << 20),
     )
     services.post(replace(demo.parts_known(), rates=rates, skipped=()))
     said = (
-        "CPU, 2 threads: matrix-vector, Q4_0; copy, F32 read only 135 MiB: caches may have helped."
+        "c  CPU, 2 threads: matrix-vector, Q4_0; copy, F32 read only 135 MiB: caches may have "
+        "helped."
     )
     assert plain(page.parts.note.text()) == said
+    shown = page.parts.model.row(0)
+    assert [plain(shown[i]) for i in (2, 6)] == ["20.0\n± 1.0 %", "30.0 c\n± 1.0 %"]
+
+
+def test_a_figure_to_be_read_with_care_is_marked_and_a_line_says_why(page, services):
+    rates = (
+        PartRate("CPU", PartTest.MATVEC_F16, 2, 20e9, 0.84, 9, 512 << 20, (Note.SPREAD,)),
+        PartRate("CPU", PartTest.COPY, 2, 30e9, None, 5, 512 << 20, (Note.FEW,)),
+    )
+    known = replace(demo.parts_known(), rates=rates, skipped=())
+    services.post(replace(known, notes=(Note.SPREAD, Note.FEW, Note.OTHER_LOAD)))
+    shown = page.parts.model.row(0)
+    assert [plain(shown[i]) for i in (2, 7)] == ["20.0 !\n± 84.0 %", "30.0 ?"]
+    said = page.parts.note.text().split("\n")
+    assert said == [
+        f"!  {PARTS_WORDS[Note.SPREAD]}",
+        f"?  {PARTS_WORDS[Note.FEW]}",
+        PARTS_WORDS[Note.OTHER_LOAD],
+    ]
+    services.post(replace(demo.parts_known(), skipped=()))
+    assert not page.parts.note.isVisible()
+
+
+def test_notes_of_what_was_just_measured_stand_there(page, services):
+    page.measure()
+    done = demo.parts_finished()
+    busy = replace(done.parts.after, other_load_percent=62.0)
+    services.post(replace(done, parts=replace(done.parts, after=busy)))
+    assert PARTS_WORDS[Note.OTHER_LOAD] in page.parts.note.text()
 
 
 def test_each_step_of_measuring_the_parts_is_shown(page, services):
@@ -174,11 +207,11 @@ def test_each_step_of_measuring_the_parts_is_shown(page, services):
     services.post(preparing, loading)
     assert page.parts.progress.words == "Starting the engine"
     services.post(devices, running)
-    assert page.parts.progress.words == "CUDA0: product, F16 about 35 s left"
+    assert page.parts.progress.words == "CUDA0: product, F16 (3 of 19) about 35 s left"
     first, second = demo.some_parts()[:2]
     services.post(first)
     assert page.parts.model.row(0)[0] == "CUDA0\nTesla T4"
-    assert "CUDA0: product, F16 · 1 figure so far" in page.parts.progress.words
+    assert "CUDA0: product, F16 (3 of 19) · 1 figure so far" in page.parts.progress.words
     services.post(second)
     assert "2 figures so far" in page.parts.progress.words
     services.post(demo.part_missed())

@@ -18,7 +18,11 @@ READERS = {"run": run_from_body, "parts": parts_from_body}
 WRITERS = {"run": run_payload, "parts": parts_payload}
 RECORDS = {"run": full.full_run, "parts": full.full_parts}
 SCHEMAS = {name: json.loads(resources.text(f"schemas/{name}.v1.json")) for name in READERS}
-GOLDEN = {name: (full.HERE / f"{name}.v1.json").read_bytes() for name in READERS}
+NEWEST = {"run": "run.v1.json", "parts": "parts.v1.b.json"}
+"""With every key that is known today."""
+OLDER = {"parts.v1.json": "parts"}
+"""As earlier versions wrote them: readable for ever."""
+GOLDEN = {name: (full.HERE / file).read_bytes() for name, file in NEWEST.items()}
 BODIES = {name: json.loads(told) for name, told in GOLDEN.items()}
 VALIDATORS = {name: Draft202012Validator(schema) for name, schema in SCHEMAS.items()}
 STAMP = {"nonce", "signed_at"}
@@ -56,6 +60,15 @@ def test_read_back_they_are_the_record(name):
     assert again == told
     payload = WRITERS[name](again, nonce=full.NONCE, signed_at=full.SIGNED_AT)
     assert payload == GOLDEN[name]
+
+
+@pytest.mark.parametrize(("file", "name"), OLDER.items())
+def test_what_earlier_versions_wrote_is_read_and_written_as_ever(file, name):
+    told = (full.HERE / file).read_bytes()
+    body = json.loads(told)
+    VALIDATORS[name].validate(body)
+    again = WRITERS[name](READERS[name](body), nonce=full.NONCE, signed_at=full.SIGNED_AT)
+    assert again == told
 
 
 @BOTH

@@ -38,7 +38,15 @@ from desktop.records.events import (
     Progress,
     RunFailed,
 )
-from desktop.records.machine import Accelerator, Conditions, Cpu, Device, DeviceKind, Machine
+from desktop.records.machine import (
+    Accelerator,
+    Conditions,
+    Cpu,
+    Device,
+    DeviceKind,
+    Machine,
+    PowerSupply,
+)
 from desktop.records.parts import (
     Part,
     PartRate,
@@ -50,7 +58,10 @@ from desktop.records.parts import (
     Skipped,
 )
 from desktop.records.request import Curves, Signing
+from desktop.records.run import Note
 from desktop.rules.ggml_types import size_bytes
+from desktop.rules.marks import SIGNS, signs
+from desktop.rules.notes import PARTS_WORDS, notes_of_parts
 from desktop.rules.parts_rates import (
     READING,
     caches_may_help,
@@ -113,7 +124,9 @@ class TestRates:
 
     def test_a_small_graph_is_told_in_seconds_a_graph(self):
         rate = part_rate(Part("CPU", PartTest.SMALL_GRAPH, 2, 1000, (4 * MS,), (32,)))
-        assert rate == PartRate("CPU", PartTest.SMALL_GRAPH, 2, pytest.approx(4e-6), None, 1)
+        assert rate == PartRate(
+            "CPU", PartTest.SMALL_GRAPH, 2, pytest.approx(4e-6), None, 1, marks=(Note.FEW,)
+        )
 
     def test_the_bandwidth_is_the_most_that_a_devices_memory_gave(self):
         def rate(device, test, value, pass_bytes=512 * MIB):
@@ -146,6 +159,10 @@ class TestRates:
         assert not caches_may_help(graph)
 
 
+def limits(pass_ms, least_pass_ms=None, least_bytes=512 * MIB):
+    return sizes.Limits(pass_ms * MS, (least_pass_ms or pass_ms) * MS, least_bytes)
+
+
 class TestSizes:
     @pytest.mark.parametrize("test", PartTest)
     @pytest.mark.parametrize("memory", [None, 0, GIB, 24 * GIB, 140 * GIB])
@@ -167,25 +184,48 @@ class TestSizes:
         """A large one takes 40 s on a software device (0.4 GFLOP/s)."""
         shapes = sizes.shapes_of(PartTest.MATMUL_F16, None)
         took = round(work_of(PartTest.MATMUL_F16, shapes[0]) / 0.4)
-        assert sizes.next_size(PartTest.MATMUL_F16, shapes, 0, took, 100 * MS) is None
+        assert sizes.next_size(PartTest.MATMUL_F16, shapes, 0, took, limits(100)) is None
 
     def test_a_matrix_vector_test_leaves_the_cache_even_when_it_is_slow_enough(self):
         test = PartTest.MATVEC_F16
         shapes = sizes.shapes_of(test, 8 * GIB)
-        at = sizes.next_size(test, shapes, 0, 20 * MS, 400 * MS)
+        at = sizes.next_size(test, shapes, 0, 20 * MS, limits(400))
         assert sizes.held_bytes(test, shapes[at]) == 512 * MIB
 
-    def test_where_even_that_takes_too_long_it_takes_what_fits_into_the_time(self):
+    def test_where_that_takes_too_long_it_takes_what_caches_do_not_hold_and_no_less(self):
+        """32 MiB take 50 ms: 512 MiB would take 800 ms, 128 MiB 200 ms."""
         test = PartTest.MATVEC_F16
         shapes = sizes.shapes_of(test, 8 * GIB)
-        at = sizes.next_size(test, shapes, 0, 50 * MS, 210 * MS)
-        assert sizes.held_bytes(test, shapes[at]) == 128 * MIB
-        assert sizes.next_size(test, shapes, 0, 300 * MS, 210 * MS) is None
+
+        def size(least_mib, pass_ms, least_pass_ms):
+            bounds = limits(pass_ms, least_pass_ms, least_mib * MIB)
+            at = sizes.next_size(test, shapes, 0, 50 * MS, bounds)
+            return None if at is None else sizes.held_bytes(test, shapes[at]) // MIB
+
+        # what fits into the time, where caches do not hold it
+        assert size(128, 210, 600) == 128
+        assert size(128, 410, 600) == 256
+        # more time than is usual for what they do not hold, and for no more
+        assert size(128, 90, 210) == 128
+        assert size(512, 410, 900) == 512
+        # rather nothing than a rate of caches
+        assert size(128, 90, 190) is None
+        assert size(512, 410, 790) is None
+        assert not sizes.is_large_enough(test, shapes, 0, 128 * MIB)
+
+    def test_without_memory_for_more_the_largest_is_taken_though_caches_may_hold_it(self):
+        test = PartTest.MATVEC_F16
+        shapes = sizes.shapes_of(test, GIB)
+        at = sizes.next_size(test, shapes, 0, 50 * MS, limits(210, 630))
+        assert sizes.held_bytes(test, shapes[at]) == 256 * MIB
+        assert at == len(shapes) - 1
+        assert sizes.is_large_enough(test, shapes, at, 512 * MIB)
+        assert not sizes.is_large_enough(test, shapes, at - 1, 512 * MIB)
 
     def test_fast_memory_is_read_in_gigabytes(self):
         test = PartTest.MATVEC_F16
         shapes = sizes.shapes_of(test, 140 * GIB)
-        at = sizes.next_size(test, shapes, 0, 20_000, 400 * MS)
+        at = sizes.next_size(test, shapes, 0, 20_000, limits(400))
         assert sizes.held_bytes(test, shapes[at]) == 4 * GIB
 
     def test_devices_that_share_memory_have_what_is_free_of_it(self):
@@ -226,10 +266,15 @@ class Fake:
             raise CannotMeasureError(Skipped.FAILED)
         yield self
 
-    def part(self, test, plan=None, share_s=4.5, memory=8 * GIB):
-        task = Task(CPU, 2, test)
+    def part(self, test, plan=None, share_s=4.5, memory=8 * GIB, longest_s=None):
+        task, shares = Task(CPU, 2, test), (share_s, longest_s or share_s)
         return Repeater(
-            task, self, plan or PartsPlan(), memory, lambda: self.now, round(share_s * S)
+            task,
+            self,
+            plan or PartsPlan(),
+            memory,
+            lambda: self.now,
+            *(round(s * S) for s in shares),
         ).part()
 
     def all(self, devices, **job):
@@ -267,11 +312,40 @@ class TestRepeat:
         assert len(part.durations_ns) == 12
 
     def test_the_time_ends_it_after_one_repetition_at_least(self):
-        fake = Fake(bytes_s=0.05e9)
+        fake = Fake(bytes_s=2.5e9)
         part = fake.part(PartTest.MATVEC_F16, share_s=1.0)
         assert 1 <= len(part.durations_ns) < 6
         assert part_rate(part).spread is None
-        assert fake.now < 4 * S
+        assert part_rate(part).marks == (Note.FEW,)
+        assert fake.now < 2 * S
+
+    def test_it_may_take_longer_to_come_to_six_repetitions_and_to_no_more(self):
+        fake = Fake(bytes_s=2.5e9, noise=(1.0, 1.4))
+        part = fake.part(PartTest.MATVEC_F16, share_s=1.0, longest_s=5.0)
+        assert len(part.durations_ns) == 6
+        assert S < fake.now < 4 * S
+
+    def test_what_caches_may_hold_is_no_figure_where_there_was_memory_for_more(self):
+        """At 0.05 GB/s 512 MiB take 11 s, 128 MiB 2.7 s; 32 MiB would be measured in 0.7 s."""
+        slow = Fake(bytes_s=0.05e9)
+        with pytest.raises(CannotMeasureError) as e:
+            slow.part(PartTest.MATVEC_F16)
+        assert e.value.why is Skipped.TIME
+        assert slow.now < 4 * S
+        known = PartsPlan(last_level_cache_bytes=32 * MIB)
+        part = Fake(bytes_s=0.05e9).part(PartTest.MATVEC_F16, known, share_s=12.0)
+        assert sizes.held_bytes(part.test, part.shape) == 128 * MIB
+        assert Note.CACHED not in part_rate(part, known, DeviceKind.CPU).marks
+        # of a card nobody tells the caches
+        assert Note.CACHED in part_rate(part, known, DeviceKind.GPU).marks
+        little = Fake(bytes_s=1e9).part(PartTest.MATVEC_F16, known, memory=GIB // 4)
+        assert Note.CACHED in part_rate(little, known, DeviceKind.CPU).marks
+
+    def test_one_disturbed_pass_does_not_decide_the_size(self):
+        # each size's second pass of five takes a thousand times as long
+        disturbed = Fake(noise=(1.0, 1000.0, 1.0, 1.0, 1.0, 1.0))
+        part = disturbed.part(PartTest.MATMUL_F16)
+        assert part.shape == Fake().part(PartTest.MATMUL_F16).shape
 
     def test_a_repetition_takes_ten_milliseconds_at_least(self):
         part = Fake(bytes_s=4.8e12).part(PartTest.MATVEC_F16, memory=140 * GIB)
@@ -331,11 +405,20 @@ class TestOrder:
         assert {s.planned for s in started} == {11}
         assert fake.now < 30 * S
 
-    def test_a_software_device_a_thousand_times_slower_keeps_to_the_time(self):
+    @pytest.mark.parametrize("cache_bytes", [None, 32 * MIB])
+    def test_a_software_device_a_thousand_times_slower_keeps_to_the_time(self, cache_bytes):
+        """At 0.2 GB/s a pass over 512 MiB takes 2.7 s, over 128 MiB 0.7 s."""
         fake = Fake(flops=0.4e9, bytes_s=0.2e9, noise=(1.0, 1.4))
-        done = fake.all([SOFTWARE, CPU])
-        assert all(isinstance(p, Part) for p in done)
+        plan = PartsPlan(threads=2, last_level_cache_bytes=cache_bytes)
+        done = fake.all([SOFTWARE, CPU], plan=plan)
         assert fake.now < 60 * S
+        measured = [p for p in done if isinstance(p, Part)]
+        left_out = [p for p in done if isinstance(p, PartSkip)]
+        assert {p.test for p in left_out} <= READING
+        assert {p.why for p in left_out} <= {Skipped.TIME}
+        of_memory = [part_rate(p, plan, DeviceKind.CPU) for p in measured if p.test in READING]
+        assert of_memory
+        assert not any(map(caches_may_help, of_memory))
 
     def test_a_device_that_cannot_be_opened_costs_only_itself(self):
         done = Fake().all([replace(CARD, name="broken"), CPU])
@@ -626,7 +709,7 @@ class TestStatement:
         known = newest_parts(home)
         assert known.at == "2026-03-05T05:06:07Z"
         assert known.key_id == signer.key_id
-        assert known.rates == rates_of(parts.parts)
+        assert known.rates == rates_of(parts)
         assert (known.skipped, known.devices) == (kept_parts(home).parts.skipped, known.devices)
         assert [d.name for d in known.devices] == [d.name for d in parts.devices]
         checked = verified(home, Path(kept[:12]))
@@ -644,6 +727,70 @@ class TestStatement:
         said = capsys.readouterr().out
         assert f"signed ·{signer.key_id[-6:]}, kept as {kept[:12]}" in said
         assert "CPU, 2 threads" in said
+
+
+class TestNotes:
+    """What parts say of themselves follows from what is signed."""
+
+    STEADY = (4 * MS,) * 6
+
+    def part(self, **changes):
+        whole = Part(
+            "CUDA0", PartTest.MATVEC_F16, None, 512 * MIB, self.STEADY, (4096, 1, 4096, 16)
+        )
+        return replace(whole, **changes)
+
+    def notes(self, told, **changes):
+        calm = replace(told, parts=(self.part(),), after=told.before, skipped=())
+        return notes_of_parts(parts_from_body(body(replace(calm, **changes))))
+
+    def test_of_a_quiet_machine_there_are_none(self, parts):
+        assert self.notes(parts) == ()
+        assert self.notes(parts, after=replace(parts.after, other_load_percent=5.0)) == ()
+
+    def test_each_condition_has_its_note(self, parts):
+        busy = replace(parts.after, other_load_percent=5.1)
+        battery = replace(parts.before, power_supply=PowerSupply.BATTERY)
+        wide = self.part(durations_ns=(4 * MS, 5 * MS) * 3)
+        small = self.part(work=32 * MIB, shape=(4096, 1, 4096, 1))
+        drawn = self.part(device="Vulkan0")
+        for note, changes in (
+            (Note.OTHER_LOAD, {"after": busy}),
+            (Note.ON_BATTERY, {"before": battery}),
+            (Note.ON_BATTERY, {"after": battery}),
+            (Note.SPREAD, {"parts": (wide,)}),
+            (Note.FEW, {"parts": (self.part(durations_ns=self.STEADY[:5]),)}),
+            (Note.CACHED, {"parts": (small,)}),
+            (Note.SOFTWARE_DEVICE, {"parts": (drawn,), "devices": (SOFTWARE,)}),
+        ):
+            assert self.notes(parts, **changes) == (note,)
+            assert PARTS_WORDS[note]
+
+    def test_a_software_device_without_a_figure_is_no_matter(self, parts):
+        assert self.notes(parts, devices=(CARD, SOFTWARE)) == ()
+
+    def test_the_plans_own_goal_decides(self, parts):
+        wide = self.part(durations_ns=(4 * MS, 5 * MS) * 3)
+        generous = replace(parts.plan, target_spread=0.2)
+        assert self.notes(parts, parts=(wide,), plan=generous) == ()
+
+    def test_marks_stand_at_the_figure_that_they_are_of(self, parts):
+        rates = rates_of(replace(parts, parts=(self.part(), self.part(durations_ns=(MS,)))))
+        assert [signs(rate.marks) for rate in rates] == ["", "?"]
+        assert {signs((mark,)) for mark in SIGNS} == {"!", "?", "c"}
+
+    def test_software_devices_are_held_by_the_processors_caches(self, parts):
+        drawn = self.part(device="Vulkan0", work=128 * MIB, shape=(4096, 1, 4096, 4))
+        plan = replace(parts.plan, last_level_cache_bytes=32 * MIB)
+        told = replace(parts, devices=(SOFTWARE,), plan=plan, parts=(drawn,))
+        assert rates_of(told)[0].marks == ()
+        larger = replace(plan, last_level_cache_bytes=33 * MIB)
+        assert rates_of(replace(told, plan=larger))[0].marks == (Note.CACHED,)
+        # a virtual machine is told less than there is
+        less = replace(plan, last_level_cache_bytes=MIB)
+        assert rates_of(replace(told, plan=less))[0].marks == ()
+        halved = replace(drawn, work=64 * MIB, shape=(4096, 1, 4096, 2))
+        assert rates_of(replace(told, plan=less, parts=(halved,)))[0].marks == (Note.CACHED,)
 
 
 class TestTerminal:
@@ -766,6 +913,15 @@ class TestMeasurement:
             PartDone(part_rate(COPY), 0.5)
         ]
         assert [e.test for e in self.events if isinstance(e, Progress)] == [None, "CPU copy"]
+
+    def test_progress_counts_the_tests_of_all_devices_over_all_workers(self):
+        again = replace(ON_CPU, index=0, planned=11)
+        self.take([LISTED, ON_CARD, CRASH], [LISTED, again, *ALL_ON_CPU, END])
+        steps = [e.part for e in self.events if isinstance(e, Progress) and e.part]
+        assert [(s.device, s.threads, s.number, s.planned) for s in steps] == [
+            ("CUDA0", None, 1, 19),
+            ("CPU", 2, 9, 19),
+        ]
 
     def test_a_test_without_a_figure_is_told_when_it_ends(self):
         skip = PartSkip("CPU", PartTest.MATMUL_F16, 2, Skipped.MEMORY)

@@ -53,8 +53,9 @@ def test_a_job_arrives_with_any_path():
 
 
 @pytest.mark.parametrize("without", [(), ("CUDA0", "CPU")])
-def test_a_job_of_parts_arrives(without):
-    job = PartsJob(PartsPlan(threads=2, time_limit_s=7.5), 5, without)
+@pytest.mark.parametrize("cache", [None, 32 << 20])
+def test_a_job_of_parts_arrives(without, cache):
+    job = PartsJob(PartsPlan(2, time_limit_s=7.5, last_level_cache_bytes=cache), 5, without)
     assert protocol.decode_job(protocol.encode(job)) == job
 
 
