@@ -30,7 +30,7 @@ from desktop.records.events import (
     RunEvent,
 )
 from desktop.records.machine import Machine
-from desktop.records.parts import Part, Parts, PartSkip, PartsPlan, PartTest, Skipped
+from desktop.records.parts import Part, PartRate, Parts, PartSkip, PartsPlan, PartTest, Skipped
 from desktop.rules.parts_rates import part_rate
 
 log = logging.getLogger(__name__)
