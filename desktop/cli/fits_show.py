@@ -160,7 +160,8 @@ def _tier(row: FitRow) -> str:
 def _sums(found: Fits) -> str:
     said = f"{len(found.rows)} builds. Every rate is an estimate, never a measurement."
     if found.hidden:
-        said += f" {found.hidden} models fit nowhere here: --all shows them."
+        hidden = f"{found.hidden} models fit nowhere here or are not trained for such a context"
+        said += f" {hidden}: --all shows them."
     return said
 
 
@@ -180,6 +181,7 @@ def _meanings(rows: Sequence[FitRow]) -> None:
 _SHORT: Final = {
     "estimate_fits_nowhere": "needs {need}",
     "estimate_no_bandwidth": "not measured",
+    "estimate_beyond_context": "trained for {trained} tokens",
     "architecture_unknown": "unknown architecture",
 }
 _SAID_ONCE: Final = frozenset(

@@ -127,12 +127,14 @@ class FitsWork:
 
     def _chosen(self, asked: Sequence[Asked], request: FitsRequest) -> list[FitRow]:
         use = use_of(request)
-        beyond = [a for a in asked if request.every_model and _is_beyond(a.model, use)]
-        within = [a for a in asked if not (request.every_model and _is_beyond(a.model, use))]
+        beyond = [a for a in asked if _is_beyond(a.model, use)]
+        within = [a for a in asked if not _is_beyond(a.model, use)]
         if request.all_builds or self._labels:
             found = _rows(self._ground, within, use)
             return found + [beyond_row(self._ground, a, use) for a in beyond]
         rows = self._proposed(within, request, use)
+        if not request.every_model:
+            return rows
         firsts = (next(group) for _, group in groupby(beyond, key=lambda a: a.model.id))
         return rows + [beyond_row(self._ground, a, use) for a in firsts]
 

@@ -382,6 +382,13 @@ class TestFits:
         found = fits_of(ground, FitsRequest(context=512, words=(SMALL,)))
         assert found.rows[0].estimate.use == Use(context=512, depth=511)
 
+    def test_a_context_beyond_the_trained_one_has_no_number(self, ground):
+        request = FitsRequest(context=16_384, words=("smollm2-135m",))
+        assert fits_of(ground, request).rows == ()
+        found = fits_of(ground, replace(request, all_builds=True)).rows
+        assert {r.estimate.reasons[0].code for r in found} == {"estimate_beyond_context"}
+        assert {r.estimate.decode for r in found} == {None}
+
     def test_a_measured_rate_stands_beside_the_estimate(self):
         measured = {(SMALL, "q4_k_m"): ("ab" * 32, 24.5)}
         ground = replace(ground_with(here()), measured=measured)
