@@ -311,6 +311,10 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
             "The catalogue has no price of {name}.",
             "Say what it cost, for example: `gram settings hardware_price_usd 1600`.",
         ),
+        "price_cards_unknown": Sentence(
+            "It could not be found out which cards this machine has, so there is no price of it.",
+            "Say what it cost, for example: `gram settings hardware_price_usd 1600`.",
+        ),
         "price_watts_missing": Sentence(
             "Neither a meter nor the catalogue tells what this machine draws.",
             "Say the whole rate: `gram settings hourly_rate_usd 0.10`.",
@@ -343,6 +347,11 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
         "source_in_part": Sentence(
             "{name} had told {told} of {count} cards; the others are named by the system's tables.",
             "Look again; a card may take seconds to wake.",
+        ),
+        "cards_unknown": Sentence(
+            "It could not be found out which cards this machine has: its results say so.",
+            "`gram machine` names what gave no answer. If it comes back, restart this machine or "
+            "update its drivers.",
         ),
         "engine_silent": Sentence(
             "The engine told nothing of its devices, for the reason that follows.",

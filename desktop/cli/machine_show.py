@@ -17,6 +17,7 @@ from desktop.rules.memory_answers import OF_ALL, answers_in_words
 from desktop.services.facts import MachineFacts
 
 Pair = tuple[str, str]
+_UNKNOWN = "unknown: the search gave no answer"
 
 
 def machine(facts: MachineFacts) -> None:
@@ -26,7 +27,7 @@ def machine(facts: MachineFacts) -> None:
         ("This machine", machine_line(here)),
         ("Kind of machine", facts.kind),
         ("System", f"{here.os} {here.os_version} ({here.architecture})"),
-        ("Virtual", here.virtual or "no sign of it"),
+        ("Virtual", _virtual(here)),
         *_processor(here.cpu),
         ("Memory", f"{figures.memory(here.ram_bytes)}{_modules(here.modules)}"),
         *_cards(here, asked=facts.engine is not None),
@@ -62,10 +63,15 @@ def _modules(modules: MemoryModules | None) -> str:
     return f", {words}" if words else ""
 
 
+def _virtual(here: Machine) -> str:
+    return here.virtual or (_UNKNOWN if here.may_be_virtual else "no sign of it")
+
+
 def _cards(here: Machine, *, asked: bool) -> list[Pair]:
-    if not here.accelerators:
-        return [("Cards", "none")]
-    return [("Card", _card(card, asked=asked)) for card in here.accelerators]
+    found = [("Card", _card(card, asked=asked)) for card in here.accelerators]
+    if here.cards_unknown:
+        return [*found, ("Other cards" if found else "Cards", _UNKNOWN)]
+    return found or [("Cards", "none")]
 
 
 def _card(card: Accelerator, *, asked: bool) -> str:

@@ -9,6 +9,7 @@ from desktop.machine.parse_cards import NameTables, from_pci
 from desktop.machine.parse_instructions import of_cpuinfo
 from desktop.machine.parse_platform import apple_chip, from_platform
 from desktop.machine.parse_virtual import names_virtual, virtual_name
+from desktop.machine.tools import SilentError
 from desktop.records.machine import Accelerator, Cpu, MemoryModules, PowerSupply, Thermal
 from desktop.sources import cards, cpuinfo, dmi, release, supply, system
 
@@ -42,10 +43,16 @@ def read_cpu(
 
 
 def read_accelerators(root: Path = ROOT) -> tuple[Accelerator, ...]:
-    """The cards on the PCI bus and the graphics units of small boards that can compute."""
+    """The cards on the PCI bus and the graphics units of small boards that can compute.
+
+    Raises:
+        OSError: none was found, and they could not be looked for.
+    """
     units = from_platform(cards.read_platform_cards(root), cards.read_device_tree(root))
     found = cards.read_cards(root)
     if not found:
+        if not units:
+            cards.check_listed(root)
         return units
     tables = NameTables(cards.read_pci_ids(root), cards.read_amdgpu_ids(root))
     accelerators = (from_pci(card, tables) for card in found)
@@ -58,12 +65,19 @@ def read_modules(root: Path = ROOT) -> MemoryModules | None:
 
 
 def read_virtual(root: Path = ROOT, lscpu: Callable[[], str | None] = dmi.read_lscpu) -> str | None:
-    """The virtual machine or container around this system."""
-    marks = dmi.read_marks(root)
-    flag = parse_cpuinfo.has_hypervisor_flag(cpuinfo.read_cpuinfo(root) or "")
+    """The virtual machine or container around this system.
+
+    Raises:
+        SilentError: neither firmware nor processor could be read, and nothing else tells.
+    """
+    marks, told = dmi.read_marks(root), cpuinfo.read_cpuinfo(root)
+    flag = parse_cpuinfo.has_hypervisor_flag(told or "")
     # lscpu is started only where the firmware's tables are silent
     silent = names_virtual(marks.vendor, marks.product) is None
-    return virtual_name(marks, lscpu() if flag and silent else None, hypervisor_flag=flag)
+    name = virtual_name(marks, lscpu() if flag and silent else None, hypervisor_flag=flag)
+    if name is None and told is None and (marks.vendor or marks.product) is None:
+        raise SilentError("neither firmware nor processor can be read")
+    return name
 
 
 def read_supply(

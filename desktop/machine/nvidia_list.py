@@ -6,6 +6,7 @@ from typing import Final
 from desktop.errors import Reason
 from desktop.machine.system_list import joined, of_nvidias_driver
 from desktop.machine.tools import unanswered
+from desktop.machine.vendors import NVIDIA
 from desktop.records.machine import Accelerator
 from desktop.sources.limits import Pending
 from desktop.sources.nvml import NvmlCard
@@ -38,6 +39,18 @@ class NvidiaList:
         found = tuple(self._found)
         cards = joined(found, others, complete=why is None)
         return cards, self._untold(why, found, others)
+
+    def may_hide(self, cards: tuple[Accelerator, ...]) -> bool:
+        """Whether it broke or goes on, and there may be a card of which nobody else told.
+
+        NVIDIA's driver that answers nothing is there, and most often it has a card. Under WSL2, and
+        wherever the bus shows none, it alone knows of it.
+
+        Args:
+            cards: all that is known of.
+        """
+        broken = self.pending.failure is not None
+        return broken and all(card.vendor != NVIDIA for card in cards)
 
     def _untold(
         self, why: str | None, found: tuple[NvmlCard, ...], others: tuple[Accelerator, ...]

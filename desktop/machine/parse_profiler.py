@@ -20,6 +20,11 @@ def displays(text: str) -> tuple[Accelerator, ...]:
     return tuple(card for card in cards if card is not None)
 
 
+def tells_displays(text: str) -> bool:
+    """Whether the graphics part is there: each Mac has one."""
+    return bool(_items(text, "SPDisplaysDataType"))
+
+
 def apple_unit(text: str) -> tuple[str | None, int | None]:
     """Apple's graphics unit: its name, and its number of cores."""
     for item in _items(text, "SPDisplaysDataType"):

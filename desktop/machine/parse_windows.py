@@ -20,6 +20,7 @@ _LOCATION: Final = re.compile(
 _LAST_BUS: Final = 0xFF
 _LAST_DEVICE: Final = 31
 _MOST_CHARACTERS: Final = 256
+_CLASSES: Final = ("Win32_VideoController", "Win32_Processor", "Win32_ComputerSystem")
 _WORKS: Final = 0
 """Win32_VideoController.ConfigManagerErrorCode; all else is a device that does not work: 22 was
 disabled, 43 reported a problem (Microsoft, "Error codes in Device Manager")."""
@@ -38,6 +39,11 @@ def instances(text: str | None, name: str) -> tuple[Mapping[str, object], ...]:
     # PowerShell writes a single object without a list around it
     listed = items if isinstance(items, list) else [items]
     return tuple(item for item in listed if isinstance(item, dict))
+
+
+def tells_anything(cim: str | None) -> bool:
+    """Whether CIM answered: a machine has at least a processor. Broken, it gives empty lists."""
+    return any(instances(cim, name) for name in _CLASSES)
 
 
 def accelerators(

@@ -18,6 +18,13 @@ STUCK: Final = "stuck"
 """`Pending.failure`'s word."""
 
 
+class SilentError(LookupError):
+    """Nothing tells whether there is what a probe looks for: no sign that it is not there."""
+
+
+_SILENT: Final = SilentError.__name__
+
+
 def unanswered(name: str, failure: str) -> Reason:
     """Why a call under way gave nothing.
 
@@ -27,6 +34,8 @@ def unanswered(name: str, failure: str) -> Reason:
     """
     if failure == STUCK:
         return Reason("source_stuck", {"name": name})
+    if failure == _SILENT:
+        return Reason("source_unreadable", {"name": name, "detail": "nothing tells of it"})
     return Reason("source_unreadable", {"name": name, "detail": failure})
 
 
@@ -76,12 +85,15 @@ class Tool:
 def failures(pending: Iterable[Pending[object]], tools: Iterable[Tool]) -> tuple[Reason, ...]:
     """What gave nothing, and why: tools first.
 
-    A probe that waits for a tool is not named beside it: the tool is what was given up on.
+    A probe that waits for a tool, or was told nothing by it, is not named beside it: the tool is
+    what was given up on.
     """
     broken = [tool.failure for tool in tools if tool.failure is not None]
-    stuck_tool = any(reason.code == _CODES[Failure.STUCK] for reason in broken)
+    tools_fault = {_SILENT} if broken else set()
+    if any(reason.code == _CODES[Failure.STUCK] for reason in broken):
+        tools_fault.add(STUCK)
     for probe in pending:
         failure = probe.failure
-        if failure is not None and not (failure == STUCK and stuck_tool):
+        if failure is not None and failure not in tools_fault:
             broken.append(unanswered(probe.name, failure))
     return tuple(broken)

@@ -7,7 +7,7 @@ from desktop.machine import parse_modules, parse_windows
 from desktop.machine.cores import usable_cpus
 from desktop.machine.parse_instructions import wanted
 from desktop.machine.parse_virtual import names_virtual
-from desktop.machine.tools import Tool
+from desktop.machine.tools import SilentError, Tool
 from desktop.records.machine import Accelerator, Cpu, MemoryModules, PowerSupply
 from desktop.sources import registry, system, windows
 from desktop.sources.registry import MachineRegistry, Registry
@@ -16,8 +16,9 @@ POWERSHELL_S = 1.7
 """It needs about a second to start; whoever has a slow one still has the registry."""
 
 
-def _powershell() -> Tool:
-    return Tool("PowerShell", lambda: windows.read_cim(POWERSHELL_S), POWERSHELL_S)
+def _powershell(longer: float = 1.0) -> Tool:
+    limit_s = longer * POWERSHELL_S
+    return Tool("PowerShell", lambda: windows.read_cim(limit_s), limit_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,11 @@ class WindowsSources:
     usable: Callable[[], int | None] = usable_cpus
     features: Callable[[], tuple[str, ...]] = windows.read_features
     present: Callable[[], tuple[str, ...] | None] = windows.read_present
+
+
+def sources(longer: float = 1.0) -> WindowsSources:
+    """This Windows; `longer` is how many times as long as usual its tools may take."""
+    return WindowsSources(cim=_powershell(longer))
 
 
 def read_cpu(told: WindowsSources) -> Cpu:
@@ -47,12 +53,19 @@ def read_cpu(told: WindowsSources) -> Cpu:
 
 
 def read_accelerators(told: WindowsSources) -> tuple[Accelerator, ...]:
-    """The display adapters that can compute."""
+    """The display adapters that can compute.
+
+    Raises:
+        SilentError: none was found, and neither CIM nor the device manager answered.
+    """
     cim = told.cim.text()
     # no answer, or one without adapters in it: the device manager is asked which are there
     shown = parse_windows.instances(cim, "Win32_VideoController")
     present = None if shown else told.present()
-    return parse_windows.accelerators(cim, registry.read_adapters(told.registry), present)
+    found = parse_windows.accelerators(cim, registry.read_adapters(told.registry), present)
+    if not found and present is None and not parse_windows.tells_anything(cim):
+        raise SilentError("nothing tells of display adapters")
+    return found
 
 
 def read_modules(told: WindowsSources) -> MemoryModules | None:
@@ -64,8 +77,14 @@ def read_virtual(told: WindowsSources) -> str | None:
     """Whether Windows runs in a virtual machine.
 
     HypervisorPresent does not tell it: Windows' own safety features put a hypervisor under itself.
+
+    Raises:
+        SilentError: the registry names neither maker nor product.
     """
-    return names_virtual(*registry.read_maker(told.registry))
+    maker, product = registry.read_maker(told.registry)
+    if (maker or product) is None:
+        raise SilentError("the registry names no maker")
+    return names_virtual(maker, product)
 
 
 def supply(

@@ -26,6 +26,14 @@ class PowerSupply(StrEnum):
     BATTERY = "battery"
 
 
+class Search(StrEnum):
+    """What is looked for on a machine, and may not be there."""
+
+    CARDS = "cards"
+    VIRTUAL = "virtual"
+    """A virtual machine or a container around it."""
+
+
 class Thermal(StrEnum):
     """Whether heat slows the machine now."""
 
@@ -112,6 +120,19 @@ class Machine:
     accelerators: tuple[Accelerator, ...] = ()
     virtual: str | None = None
     modules: MemoryModules | None = None
+    unknown: tuple[Search, ...] = ()
+    """What could not be looked for, in the order of the enumeration: the search failed, or did not
+    end in time. What is found all the same is there; that nothing else is, nobody knows."""
+
+    @property
+    def cards_unknown(self) -> bool:
+        """Whether there may be cards that are not among `accelerators`."""
+        return Search.CARDS in self.unknown
+
+    @property
+    def may_be_virtual(self) -> bool:
+        """Whether a virtual machine or a container is around it, or may be."""
+        return self.virtual is not None or Search.VIRTUAL in self.unknown
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,6 +138,7 @@ class Note(StrEnum):
     CPU_INSTEAD = "ran_on_cpu_only"
     SOFTWARE_DEVICE = "software_device"
     MODELLED_ENERGY = "energy_modelled"
+    CARDS_UNKNOWN = "cards_unknown"
 
 
 @dataclass(frozen=True, slots=True)

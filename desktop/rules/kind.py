@@ -6,21 +6,25 @@ from desktop.records.machine import Accelerator, Machine
 
 _OS_WORDS = {"macOS": "Mac"}
 _APPLE = "Apple"
+CARDS_UNKNOWN = "cards unknown"
+"""Said where the cards of a machine could not be looked for."""
 
 
 def kind_label(machine: Machine) -> str:
-    """`2× Tesla T4`, `Apple M4`, or `Linux, CPU only · 4 CPUs`.
+    """`2× Tesla T4`, `Apple M4`, `Linux, CPU only · 4 CPUs`, or `Linux, cards unknown · 4 CPUs`.
 
     Cards are named as their driver names them. Integrated graphics counts only where there is no
     discrete card. Different cards are joined by `+`, in the order in which they were found. The
     engine changes nothing of cards that the system lists. Apple's machines are called by their
-    chip.
+    chip. Where cards could not be looked for, those that were found may not be all: `Tesla T4 +
+    cards unknown`.
     """  # noqa: RUF002
     cards = counted_cards(machine.accelerators)
     if not cards or _is_apples(machine):
         return _without_cards(machine)
     counts = Counter(" ".join(card.name.split()) for card in cards)
-    return " + ".join(name if n == 1 else f"{n}× {name}" for name, n in counts.items())  # noqa: RUF001
+    names = [name if n == 1 else f"{n}× {name}" for name, n in counts.items()]  # noqa: RUF001
+    return " + ".join(names + [CARDS_UNKNOWN] * machine.cards_unknown)
 
 
 def counted_cards(cards: tuple[Accelerator, ...]) -> tuple[Accelerator, ...]:
@@ -37,7 +41,8 @@ def _without_cards(machine: Machine) -> str:
     if _is_apples(machine):
         names = (machine.cpu.name or "", *(card.name for card in machine.accelerators))
         return next((name for name in names if name.startswith(_APPLE)), "Apple silicon")
-    system = f"{_OS_WORDS.get(machine.os, machine.os)}, CPU only"
+    cards = CARDS_UNKNOWN if machine.cards_unknown else "CPU only"
+    system = f"{_OS_WORDS.get(machine.os, machine.os)}, {cards}"
     cpus = machine.cpu.usable_cpus or machine.cpu.logical_cores
     if cpus is None:
         return system

@@ -9,6 +9,7 @@ from desktop.records.machine import (
     Machine,
     MemoryModules,
     PowerSupply,
+    Search,
     Thermal,
 )
 from desktop.rules.fields import Fields
@@ -20,6 +21,10 @@ MAX_NS = 10**16
 
 def machine_from(machine: Fields) -> Machine:
     """What is never signed is empty: PCI addresses, drivers. Memory is in whole GiB."""
+    unknown = machine.texts_or_empty("unknown")
+    virtual = machine.text_or_none("virtual")
+    if virtual is not None and Search.VIRTUAL in unknown:
+        raise machine.bad("unknown", "has what is told")
     return Machine(
         os=machine.text("os"),
         os_version=machine.text("os_version"),
@@ -27,8 +32,10 @@ def machine_from(machine: Fields) -> Machine:
         cpu=_cpu(machine.inner("cpu")),
         ram_bytes=bytes_from(machine, "ram_gib"),
         accelerators=tuple(_accelerator(a) for a in machine.items("accelerators")),
-        virtual=machine.text_or_none("virtual"),
+        virtual=virtual,
         modules=_modules(machine.inner("modules")) if "modules" in machine.values else None,
+        # words of a newer Gram are left out, as notes are
+        unknown=tuple(search for search in Search if search in unknown),
     )
 
 

@@ -27,6 +27,7 @@ def machine_fields(machine: Machine) -> Fields:
         accelerators=[_accelerator(a) for a in machine.accelerators[:MAX_ITEMS]],
         virtual=short_or_none(machine.virtual),
         modules=_modules(machine.modules) if machine.modules else None,
+        unknown=[search.value for search in machine.unknown] or None,
     )
 
 

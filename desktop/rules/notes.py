@@ -23,6 +23,8 @@ WORDS: Final[Mapping[Note, str]] = {
     Note.CPU_INSTEAD: "This machine has a card, but the engine used the processor only.",
     Note.SOFTWARE_DEVICE: "The device is software: it draws on the processor and is no card.",
     Note.MODELLED_ENERGY: "Energy is modelled, not measured: no power sensor could be read.",
+    Note.CARDS_UNKNOWN: "The search for this machine's cards gave no answer: it may have some that "
+    "are not named here.",
 }
 """In English, as errors are; the window translates them."""
 PARTS_WORDS: Final[Mapping[Note, str]] = {
@@ -45,6 +47,7 @@ def notes_of(run: Run) -> tuple[Note, ...]:
         Note.CPU_INSTEAD: _cpu_instead(run),
         Note.SOFTWARE_DEVICE: _on_software(run),
         Note.MODELLED_ENERGY: any(e.meter.source is Source.MODELLED for _, e in run.energy),
+        Note.CARDS_UNKNOWN: run.machine.cards_unknown,
         **_around(run.before, run.after),
     }
     return tuple(note for note in Note if found.get(note))
@@ -61,6 +64,7 @@ def notes_of_parts(parts: Parts) -> tuple[Note, ...]:
     found = {
         **dict.fromkeys(marked, True),
         Note.SOFTWARE_DEVICE: DeviceKind.SOFTWARE in kinds,
+        Note.CARDS_UNKNOWN: parts.machine.cards_unknown,
         **_around(parts.before, parts.after),
     }
     return tuple(note for note in Note if found.get(note))

@@ -100,8 +100,11 @@ def price_usd_per_mtok(rate: HourlyRate, tok_s: float) -> float | None:
 def catalogue_price(machine: Machine, devices: Sequence[CatalogueDevice]) -> HardwarePrice | Reason:
     """The catalogue's price of all cards together; a reason that names the one it has none for.
 
-    A machine without a card has no price in the catalogue: processors are sold in computers.
+    A machine without a card has no price in the catalogue: processors are sold in computers. Nor
+    has one whose cards may not all be known.
     """
+    if machine.cards_unknown:
+        return Reason("price_cards_unknown")
     cards = counted_cards(machine.accelerators)
     if not cards:
         return Reason("price_hardware_missing", {"name": machine.cpu.name or "this processor"})
@@ -118,6 +121,8 @@ def catalogue_price(machine: Machine, devices: Sequence[CatalogueDevice]) -> Har
 
 def catalogue_draw(machine: Machine, devices: Sequence[CatalogueDevice]) -> Draw | None:
     """The most that all cards may draw; None when one is not known, or there is none."""
+    if machine.cards_unknown:
+        return None
     found = [_listed(card, devices) for card in counted_cards(machine.accelerators)]
     known = [d.power_w for d in found if d is not None and d.power_w is not None]
     return Draw(sum(known), "catalogue") if known and len(known) == len(found) else None

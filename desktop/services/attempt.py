@@ -18,9 +18,11 @@ from desktop.errors import BenchError, Reason
 from desktop.identity.envelope import seal
 from desktop.identity.keys import open_signer
 from desktop.identity.signer import Signer
+from desktop.machine.detect import detect_to_measure
 from desktop.network.ledger import Ledger
 from desktop.paths import Paths
 from desktop.records.events import Notice, Phase, Progress, RunEvent
+from desktop.records.machine import Machine
 from desktop.records.request import Signing
 from desktop.services.curves import LiveCurves
 from desktop.services.slow import SlowCalls
@@ -121,6 +123,17 @@ class Attempt(ABC):
             self.notice(reason)
         Ledger(paths.ledger).check()
         return signer
+
+    def find_machine(self) -> Machine:
+        """This machine; slow sources are asked twice, and cards that are unknown are told of.
+
+        Raises:
+            BenchError: `cancelled`.
+        """
+        machine = self.slowly(detect_to_measure)
+        if machine.cards_unknown:
+            self.notice(Reason("cards_unknown"))
+        return machine
 
     def keep(self, signer: Signer, payload_type: str, payload: Payload) -> str:
         """Sign and keep before anybody is told that it is done; returns the statement's id.

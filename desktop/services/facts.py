@@ -10,8 +10,8 @@ from typing import NamedTuple
 from desktop.bench.process import WorkerProcess
 from desktop.bench.protocol import Job
 from desktop.errors import BenchError, GramError, Reason
-from desktop.machine.conditions import survey_conditions
-from desktop.machine.detect import survey
+from desktop.machine.conditions import ConditionsSurvey, survey_conditions
+from desktop.machine.detect import Survey, survey
 from desktop.machine.merge import with_engine
 from desktop.own_files import never_a_pipe
 from desktop.paths import Paths
@@ -53,19 +53,26 @@ def machine_facts(
             long.
     """
     found = survey()
-    state = survey_conditions(virtual=found.machine.virtual is not None)
-    # a tool that both asked is named once
-    given_up = (*found.failures, *(r for r in state.failures if r not in found.failures))
-    early = _Found(found.machine, None, state.conditions, given_up)
+    state = survey_conditions(virtual=found.machine.may_be_virtual)
+    early = _Found(found.machine, None, state.conditions, _given_up(found, state))
     if so_far is not None:
         so_far(_facts(early))
     try:
         engine = engine_devices(paths)
     except BenchError as e:
         log.warning("the engine tells nothing: %s", e)
-        return _facts(early._replace(given_up=(*given_up, Reason("engine_silent"), e.reason)))
+        given_up = (*early.given_up, Reason("engine_silent"), e.reason)
+        return _facts(early._replace(given_up=given_up))
+    if found.machine.unknown:
+        # a card that slept is awake now: the engine has looked at it
+        found = survey()
     machine = with_engine(found.machine, engine.devices)
-    return _facts(early._replace(machine=machine, engine=engine))
+    return _facts(_Found(machine, engine, state.conditions, _given_up(found, state)))
+
+
+def _given_up(found: Survey, state: ConditionsSurvey) -> tuple[Reason, ...]:
+    """A tool that both asked is named once."""
+    return (*found.failures, *(r for r in state.failures if r not in found.failures))
 
 
 class _Found(NamedTuple):

@@ -56,13 +56,14 @@ class Measurement:
         """
         started_at = clock.utc_text(clock.utc_now())
         load = LoadWindow([os.getpid()])
-        before = read_conditions(virtual=self.machine.virtual is not None)
+        virtual = self.machine.may_be_virtual
+        before = read_conditions(virtual=virtual)
         guess = ProgressGuess(self.plan)
         self.post(Progress(Phase.LOADING, None, 0.0, None))
         for message in self.worker.messages():
             self._heed(message, guess)
         pids = [os.getpid(), *([self.worker.pid] if self.worker.pid else [])]
-        after = read_conditions(load.other_percent(pids), virtual=self.machine.virtual is not None)
+        after = read_conditions(load.other_percent(pids), virtual=virtual)
         return self._measured(started_at, before, after)
 
     def _heed(self, message: Message, guess: ProgressGuess) -> None:

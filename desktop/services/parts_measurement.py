@@ -79,7 +79,7 @@ class PartsMeasurement:
                 `cancelled` and `worker_garbage` in any case.
         """
         started_at = clock.utc_text(clock.utc_now())
-        virtual = self.machine.virtual is not None
+        virtual = self.machine.may_be_virtual
         load, before = LoadWindow(self._pids), read_conditions(virtual=virtual)
         self.post(Progress(Phase.LOADING, None, 0.0, None))
         other_percent = self._measure(before.memory_available_bytes, load)

@@ -17,7 +17,6 @@ from desktop.builds.store import find_build, locate
 from desktop.errors import BenchError
 from desktop.estimate.memory import host_bytes
 from desktop.machine.cores import usable_cores
-from desktop.machine.detect import detect
 from desktop.machine.memory import memory_bytes
 from desktop.machine.merge import with_engine
 from desktop.paths import Paths
@@ -67,7 +66,7 @@ class Session(Attempt):
         self._post(BuildKnown(local.build))
         engine = engine_devices(paths, self.made)
         # what is signed of cards is what the engine can use of them
-        machine = with_engine(self.slowly(detect), engine.devices)
+        machine = with_engine(self.find_machine(), engine.devices)
         plan = self._plan()
         cards = self._cards(plan, machine, engine)
         self._check_memory(local, plan, cards)

@@ -1,5 +1,7 @@
 """Display and compute cards as Linux lists them under `/sys`, and the system's tables of names."""
 
+import contextlib
+import errno
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,6 +50,20 @@ class DeviceTree:
     model: str | None = None
     compatible: tuple[str, ...] = ()
     """Most special first: the board, last the chip, `nvidia,tegra234`."""
+
+
+def check_listed(root: Path = ROOT) -> None:
+    """Look whether `/sys` shows anything: a hardened system or a bare root folder hides it.
+
+    Raises:
+        OSError: it is empty, not there, or may not be listed.
+    """
+    if not any((root / "sys").iterdir()):
+        raise FileNotFoundError(errno.ENOENT, "/sys is empty")
+    for folder in ("bus/pci/devices", "class/drm"):
+        # not there: a machine without such a bus
+        with contextlib.suppress(FileNotFoundError):
+            any((root / "sys" / folder).iterdir())
 
 
 def read_cards(root: Path = ROOT) -> tuple[PciCard, ...]:

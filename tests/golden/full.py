@@ -16,6 +16,7 @@ from desktop.records.machine import (
     Machine,
     MemoryModules,
     PowerSupply,
+    Search,
     Thermal,
 )
 from desktop.records.parts import Part, Parts, PartSkip, PartsPlan, PartTest, Skipped
@@ -39,6 +40,7 @@ MACHINE = Machine(
     ),
     virtual="Hyper-V",
     modules=MemoryModules("LPDDR5X", 7500, 8, 4),
+    unknown=(Search.CARDS,),
 )
 CUDA = Device("CUDA0", "NVIDIA GeForce RTX 3080", DeviceKind.GPU, "CUDA", 10 * GIB)
 CPU = Device("CPU", "AMD Ryzen AI 9 HX 370", DeviceKind.CPU, "CPU", 24 * GIB)
