@@ -23,11 +23,11 @@ COVERAGE: Final = 0.95
 """The share of times that a span is to hold."""
 COMMON_SD: Final = 0.08
 """Of the error that all times of a machine share: its state when the parts were measured."""
-_SCALES: Final = ((0.5, 0.25), (1.0, 0.5), (2.0, 0.25))
+_SCALES: Final = ((0.6, 0.25), (1.0, 0.5), (1.6, 0.25))
 """The terms' uncertainties times so much, with weights."""
-_MISFITS: Final = ((0.015, 0.25), (0.03, 0.35), (0.06, 0.25), (0.12, 0.15))
+_MISFITS: Final = ((0.015, 0.25), (0.03, 0.4), (0.06, 0.25), (0.12, 0.1))
 """Standard deviation of what no term explains of a build."""
-_NOISES: Final = ((0.01, 0.25), (0.025, 0.35), (0.05, 0.25), (0.1, 0.15))
+_NOISES: Final = ((0.01, 0.25), (0.025, 0.4), (0.05, 0.25), (0.1, 0.1))
 """Standard deviation between runs of one build, hours or days apart."""
 _STRAY: Final = 2.5
 """A measured time that is off by so many standard deviations was disturbed."""
