@@ -41,11 +41,11 @@ from desktop.builds.rehearsal_file import make_rehearsal
 from desktop.estimate.calibration import DeviceRates, device_rates, token_terms
 from desktop.estimate.catalogue import find
 from desktop.estimate.header_model import model_of
-from desktop.estimate.here import HOST, Asked, device_works
 from desktop.estimate.placement import ON_HOST
 from desktop.estimate.rehearsal import plan_rehearsal, whole_seconds
 from desktop.estimate.residuals import Residuals, Seen, Span, Terms
 from desktop.estimate.sizes import from_header
+from desktop.estimate.token_work import HOST, Asked, device_works
 from desktop.machine.cores import usable_cores
 from desktop.paths import Paths
 from desktop.records.estimate import Use

@@ -6,36 +6,29 @@ device; else a reason. The same law and the same memory rule as everywhere (`spe
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Final
 
 from desktop.errors import GramError, Reason
-from desktop.estimate.cache import cache_read_bytes
 from desktop.estimate.calibration import (
     DeviceRates,
     Work,
-    bytes_by_type,
-    inner_parts,
     prompt_terms,
     token_terms,
     unmeasured_types,
 )
 from desktop.estimate.evidence import Evidence
 from desktop.estimate.fitting import Placed, Room, place
-from desktop.estimate.placed_work import Sides, loads_of, placed_work
-from desktop.estimate.placement import Placement
+from desktop.estimate.placed_work import Sides, placed_work
 from desktop.estimate.residuals import Residuals, Span
 from desktop.estimate.speed import decode_speed, first_token, prompt_speed
-from desktop.estimate.work import attention_flop, extra_layers, layer_units
+from desktop.estimate.token_work import Asked, device_works
 from desktop.records.estimate import Estimate, Interval, Speed, Tier, Use
 from desktop.records.fits import Fit, FitRow
-from desktop.records.model import Model, Quant, SizeBasis, Weights, WeightUse
+from desktop.records.model import SizeBasis
 from desktop.rules.caches import CACHE_FACTOR, MANY_CACHES_BYTES
 
-HOST: Final = "CPU"
-"""The engine's name of the processor."""
 PROMPT: Final = 512
-_MODELS_KEPT: Final = 1024
 _SIZES: Final = {
     SizeBasis.BITS: "estimate_size_bits",
     SizeBasis.TENSORS: "estimate_size_tensors",
@@ -78,17 +71,6 @@ class Here:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """One build."""
-
-    model: Model
-    quant: Quant
-    weights: Weights
-    build: str = ""
-    """The file's sha256 where it is here: its own runs say most of it."""
-
-
-@dataclass(frozen=True, slots=True)
 class _Case:
     """A build with its place and its work."""
 
@@ -115,8 +97,7 @@ def rows_here(
     for asked in wanted:
         try:
             placed = place(here.room, asked.model, asked.weights, use, offload=offload)
-            works = () if placed.fit is Fit.NOWHERE else works_of(here, asked, use, placed)
-            found.append(_Case(asked, placed, works))
+            found.append(_case(here, asked, use, placed))
         except GramError as e:
             if e.code in {"bad_number", "cache_type"}:
                 raise
@@ -126,61 +107,10 @@ def rows_here(
     return tuple(next(rows) if isinstance(one, _Case) else one for one in found)
 
 
-def works_of(here: Here, asked: Asked, use: Use, placed: Placed) -> tuple[Work, ...]:
-    """What a token asks of each device.
-
-    Raises:
-        GramError: the model's cache or layers cannot be counted.
-    """
-    return device_works(here.cards, asked, use, placed.placement)
-
-
-def device_works(
-    cards: Sequence[str], asked: Asked, use: Use, placement: Placement
-) -> tuple[Work, ...]:
-    """What a token asks of each device of a placement; the devices by the engine's names.
-
-    Raises:
-        GramError: the model's cache or layers cannot be counted.
-    """
-    if placement == Placement(placement.shares[:1]):
-        return (_whole_work(cards[0] if placement.shares else HOST, asked, use),)
-    loads = loads_of(asked.model, asked.weights, use, placement)
-    architecture = asked.model.architecture
-    return tuple(
-        Work(
-            device=HOST if where is None else cards[where],
-            bytes_by_type=bytes_by_type(load.parts),
-            layers=load.layers + sum(load.extra.values()),
-            architecture=architecture,
-            cache_bytes=load.cache_bytes,
-            prompt_bytes_by_type=bytes_by_type(inner_parts(load.parts)),
-            attention_flop=load.attention_flop,
-        )
-        for where, load in loads.items()
-    )
-
-
-def _whole_work(device: str, asked: Asked, use: Use) -> Work:
-    """All of it on one device: what is the same in every quantization is counted once."""
-    parts = tuple(p for p in asked.weights.parts if p.use is not WeightUse.EMBEDDING)
-    cache_bytes, layers, attention = _of_model(asked.model, use)
-    return Work(
-        device=device,
-        bytes_by_type=bytes_by_type(parts),
-        layers=layers,
-        architecture=asked.model.architecture,
-        cache_bytes=cache_bytes,
-        prompt_bytes_by_type=bytes_by_type(inner_parts(parts)),
-        attention_flop=attention,
-    )
-
-
-@lru_cache(_MODELS_KEPT)
-def _of_model(model: Model, use: Use) -> tuple[float, float, float]:
-    """Cache bytes read, layers, and operations of attention for a token of a prompt."""
-    layers = layer_units(model.groups) + sum(count for _, count in extra_layers(model.groups))
-    return cache_read_bytes(model, use), layers, attention_flop(model, use.depth / 2)
+def _case(here: Here, asked: Asked, use: Use, placed: Placed) -> _Case:
+    if placed.fit is Fit.NOWHERE:
+        return _Case(asked, placed)
+    return _Case(asked, placed, device_works(here.cards, asked, use, placed.placement))
 
 
 def _estimated(here: Here, cases: Sequence[_Case], use: Use) -> list[FitRow]:

@@ -11,8 +11,9 @@ from itertools import groupby
 from typing import Final
 
 from desktop.errors import Reason
-from desktop.estimate.here import Asked, rows_here
+from desktop.estimate.here import rows_here
 from desktop.estimate.sizes import weights_of
+from desktop.estimate.token_work import Asked
 from desktop.paths import Paths
 from desktop.records.estimate import Estimate, Use
 from desktop.records.events import FitsKnown

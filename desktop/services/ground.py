@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from desktop.errors import Reason
 from desktop.estimate.calibration import DeviceRates, device_rates
 from desktop.estimate.evidence import Evidence, State, evidence_of, left_out_reason
-from desktop.estimate.here import HOST, Here
+from desktop.estimate.here import Here
+from desktop.estimate.token_work import HOST
 from desktop.machine.cores import usable_cores
 from desktop.paths import Paths
 from desktop.records.machine import Device

@@ -9,9 +9,9 @@ from desktop.errors import GramError
 from desktop.estimate.calibration import Work
 from desktop.estimate.evidence import State, reason_against
 from desktop.estimate.header_model import model_of
-from desktop.estimate.here import Asked, device_works
 from desktop.estimate.placement import ON_HOST, Placement
 from desktop.estimate.sizes import from_header, weights_of
+from desktop.estimate.token_work import Asked, device_works
 from desktop.paths import Paths
 from desktop.records.estimate import Use
 from desktop.records.model import Model, Quant
@@ -85,7 +85,7 @@ def _files(paths: Paths) -> Iterator[tuple[str, Asked]]:
 
 
 def _of_catalogue(run: Run) -> Asked | None:
-    """The model of the same architecture and size, where there is one, in the run's quantization."""
+    """The model of the same architecture and size, if there is one, in the run's quantization."""
     build, quant = run.build, _quant(run.build.quantization)
     alike = [
         m

@@ -6,9 +6,9 @@ from typing import Final
 
 from desktop.errors import Reason
 from desktop.estimate.fitting import Room
-from desktop.estimate.here import HOST
 from desktop.estimate.placed_work import Side, Sides
 from desktop.estimate.targets import targets_for
+from desktop.estimate.token_work import HOST
 from desktop.records.estimate import Configuration, Efficiency, Target
 from desktop.records.machine import CARD_KINDS, Accelerator, Device, Machine
 from desktop.rules.memory_answers import used_cards

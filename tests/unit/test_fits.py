@@ -11,11 +11,12 @@ from desktop.estimate.calibration import device_rates
 from desktop.estimate.catalogue import find
 from desktop.estimate.evidence import LeftOut, State, evidence_of, left_out_reason, reason_against
 from desktop.estimate.fitting import HOST_SHARE, Room, place
-from desktop.estimate.here import HOST, Asked, Here, device_works, rows_here
+from desktop.estimate.here import Here, rows_here
 from desktop.estimate.placed_work import Side, Sides
 from desktop.estimate.placement import ON_HOST
 from desktop.estimate.residuals import Seen
 from desktop.estimate.sizes import weights_of
+from desktop.estimate.token_work import HOST, Asked, device_works
 from desktop.records.estimate import Configuration, Tier, Use
 from desktop.records.fits import Fit, FitsRequest
 from desktop.records.machine import (
