@@ -37,17 +37,15 @@ def ground(*, card: bool = True) -> Ground:
 
 
 @cache
-def fits(contexts: tuple[int, ...], *, card: bool = True, all_of: bool = False) -> tuple[Fits, ...]:
-    """As the window asks for them."""
+def fits(context: int = 4096, *, card: bool = True, all_of: bool = False) -> Fits:
+    """As the window asks for one context."""
     words = () if all_of else WORDS
-    requests = [
-        FitsRequest(context=c, depth=c - 1, words=words, every_model=True) for c in contexts
-    ]
-    return fits_at(ground(card=card), requests)
+    request = FitsRequest(context, context - 1, words, every_model=True)
+    return fits_at(ground(card=card), (request,))[0]
 
 
 def fits_known(*contexts: int, card: bool = True, all_of: bool = False) -> tuple[FitsKnown, ...]:
-    return tuple(FitsKnown(found) for found in fits(contexts, card=card, all_of=all_of))
+    return tuple(FitsKnown(fits(context, card=card, all_of=all_of)) for context in contexts)
 
 
 def model(name: str = MODEL) -> Model:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtGui import QAction, QActionGroup, QKeyEvent
 from PySide6.QtWidgets import (
     QLineEdit,
     QMenu,
@@ -26,16 +26,18 @@ class SearchField(QLineEdit):
         self.setAccessibleName(name)
         self.setFont(font(Type.BODY))
         self.setClearButtonEnabled(True)
-        clear = QAction(self)
-        clear.setShortcut(Qt.Key.Key_Escape)
-        clear.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
-        clear.triggered.connect(self.clear)
-        self.addAction(clear)
 
     @property
     def words(self) -> tuple[str, ...]:
         """The words that are asked for, in small letters."""
         return tuple(self.text().casefold().split())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
+        """Empty it with Escape, else as fields do."""
+        if event.key() == Qt.Key.Key_Escape and self.text():
+            self.clear()
+        else:
+            super().keyPressEvent(event)
 
 
 class MenuButton(QPushButton):
