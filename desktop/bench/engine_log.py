@@ -15,11 +15,16 @@ from desktop.records.machine import Device
 
 _WARN: Final = 3
 _CONTINUED: Final = 5
+_MOST_BYTES: Final = 4096
+"""Of a line: the engine repeats what a file says of itself, which may be of any length."""
 _BUFFER: Final = re.compile(
-    r"(?P<where>\S+) +(?P<kind>model|KV|RS|compute|output) buffer size += +(?P<mib>[\d.]+) MiB"
+    # from a word's beginning only: each place of a long one would be tried otherwise
+    r"(?<!\S)(?P<where>\S+) +(?P<kind>model|KV|RS|compute|output) buffer size += +"
+    r"(?P<mib>[0-9]{1,9}(?:\.[0-9]{1,9})?) MiB"
 )
-_OFFLOADED: Final = re.compile(r"offloaded (\d+)/(\d+) layers")
-_FLASH: Final = re.compile(r"Flash Attention .*?(enabled|disabled)$")
+_OFFLOADED: Final = re.compile(r"offloaded ([0-9]{1,9})/([0-9]{1,9}) layers")
+_FLASH: Final = "Flash Attention "
+_FLASH_STATES: Final = frozenset({"enabled", "disabled"})
 _NO_MEMORY: Final = (
     "failed to allocate",
     "unable to allocate",
@@ -48,7 +53,7 @@ class EngineLog:
 
     def take(self, level: int, text: bytes, _data: Any = None) -> None:
         """One message of ggml's log callback; never raises into native code."""
-        line = text.decode(errors="replace").rstrip()
+        line = text[:_MOST_BYTES].decode(errors="replace").rstrip()
         if level >= _WARN and level != _CONTINUED and line:
             self._errors.append(line)
             sys.stderr.write("".join(c if c.isprintable() else " " for c in line) + "\n")
@@ -62,8 +67,8 @@ class EngineLog:
     def _account(self, line: str) -> None:
         if found := _BUFFER.search(line):
             self._hold(found["kind"], found["where"], round(float(found["mib"]) * MIB))
-        elif flash := _FLASH.search(line):
-            self.flash_attention = flash[1]
+        elif flash := _flash_attention(line):
+            self.flash_attention = flash
         elif layers := _OFFLOADED.search(line):
             self._all_offloaded = layers[1] == layers[2]
 
@@ -126,6 +131,12 @@ class EngineLog:
             return BenchError("out_of_memory", name=name)
         detail = next((e for e in self._errors if "error" in e.lower()), "no reason was given")
         return BenchError(code, name=name, detail=_public(detail, name))
+
+
+def _flash_attention(line: str) -> str | None:
+    """`Flash Attention was auto, set to enabled` gives its last word."""
+    words = line.partition(_FLASH)[2].split()
+    return words[-1] if words and words[-1] in _FLASH_STATES else None
 
 
 def _is_host(where: str) -> bool:

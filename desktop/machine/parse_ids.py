@@ -32,7 +32,7 @@ def pci_line(table: str, vendor_id: int, device_id: int) -> str | None:
 
 def amdgpu_name(table: str, device_id: int, revision: int) -> str | None:
     """The marketing name in `amdgpu.ids`: lines of `device, revision, name` in hexadecimal."""
-    pattern = rf"^{device_id:04X},\s*{revision:02X},\s*(.+)$"
+    pattern = rf"^{device_id:04X},[ \t]*{revision:02X},[ \t]*(\S.*)$"
     found = re.search(pattern, table, re.MULTILINE | re.IGNORECASE)
     return None if found is None else found.group(1).strip()
 

@@ -54,8 +54,8 @@ def _machine(marks: VirtualMarks, lscpu: str | None, *, hypervisor_flag: bool) -
     # lscpu calls a bare machine with Hyper-V's or Xen's first domain virtual too: the flag decides
     if named or not hypervisor_flag:
         return named
-    told = re.search(r"^Hypervisor vendor:\s*(\S.*?)\s*$", lscpu or "", re.MULTILINE)
-    return cut(told.group(1)) if told else UNKNOWN
+    told = re.search(r"^Hypervisor vendor:[ \t]*(\S.*)$", lscpu or "", re.MULTILINE)
+    return cut(told.group(1)).strip() if told else UNKNOWN
 
 
 def _container(marks: VirtualMarks) -> str | None:

@@ -16,7 +16,7 @@ from typing import Final
 LIMIT_S: Final = 1.0
 _X_FOLDER: Final = Path("/tmp/.X11-unix")  # noqa: S108 - where X servers listen
 _X_PORT: Final = 6000
-_DISPLAY: Final = re.compile(r"(?P<host>.*):(?P<number>\d+)(\.\d+)?$")
+_DISPLAY: Final = re.compile(r"(?P<host>.*):(?P<number>[0-9]{1,5})(\.[0-9]{1,5})?$")
 
 
 def has_screen(environment: Mapping[str, str] = os.environ) -> bool:

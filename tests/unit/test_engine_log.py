@@ -139,3 +139,29 @@ def test_other_words_are_not():
 )
 def test_software_devices_are_named_as_such(ggml_type, names, kind):
     assert device_kind(ggml_type, names) is kind
+
+
+def test_words_that_a_file_says_of_itself_raise_nothing_into_the_engine():
+    log = EngineLog()
+    for line in (
+        b"print_info: general.name = x CPU model buffer size = 1.2.3 MiB",
+        b"x CPU model buffer size = " + b"9" * 5000 + b" MiB",
+        b"load_tensors: offloaded " + b"9" * 5000 + b"/1 layers",
+    ):
+        log.take(INFO, line)
+    assert log.weights_bytes is None
+
+
+@pytest.mark.parametrize(
+    ("line", "state"),
+    [
+        (b"llama_context: Flash Attention was auto, set to enabled\n", "enabled"),
+        (b"Flash Attention disabled", "disabled"),
+        (b"Flash Attention", None),
+        (b"Flash Attention enabled for some", None),
+    ],
+)
+def test_how_the_engine_decided_on_flash_attention(line, state):
+    log = EngineLog()
+    log.take(INFO, line)
+    assert log.flash_attention == state

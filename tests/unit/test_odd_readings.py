@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from desktop.bench.engine_log import EngineLog
 from desktop.errors import Reason
 from desktop.machine import (
     conditions,
@@ -28,7 +29,9 @@ from desktop.machine import (
     parse_pmset,
     parse_profiler,
     parse_supply,
+    parse_virtual,
     parse_windows,
+    screen,
 )
 from desktop.machine.conditions import Readers, survey_conditions
 from desktop.machine.detect import Probes, survey
@@ -44,6 +47,7 @@ from desktop.records.machine import Accelerator, Cpu, PowerSupply
 from desktop.rules import device_names
 from desktop.sources import cards, cgroups, files, numbers
 from desktop.sources.commands import MOST_BYTES, run_tool
+from desktop.sources.dmi import VirtualMarks
 from desktop.sources.hwmon import HwmonCard, HwmonChannel
 from desktop.sources.nvml import NvmlCard
 
@@ -440,6 +444,17 @@ def test_a_card_of_an_odd_amount_of_memory_is_listed_without(told, tmp_path):
 # --- texts that make patterns slow
 
 
+def guest(lscpu):
+    return parse_virtual.virtual_name(VirtualMarks(), lscpu, hypervisor_flag=True)
+
+
+def logged(line, *, failed=False):
+    """What the engine's log makes of a line in which it repeats a file's words."""
+    log = EngineLog()
+    log.take(3 if failed else 2, line.encode())
+    return log.failure("load_failed", "x.gguf") if failed else log.weights_bytes
+
+
 @pytest.mark.parametrize(
     "call",
     [
@@ -458,10 +473,23 @@ def test_a_card_of_an_odd_amount_of_memory_is_listed_without(told, tmp_path):
         lambda: parse_battery.mac_discharge("\n" * 20_000),
         lambda: parse_cpuinfo.cpu_name("model name : a" + " " * 30_000 + "b"),
         lambda: parse_cpuinfo.cpu_name("model name" + " " * 200_000),
+        lambda: guest("Hypervisor vendor: a" + " " * 200_000 + "b"),
+        lambda: guest("Hypervisor vendor:" + " \n" * 100_000),
+        lambda: parse_ids.amdgpu_name("744C,\n" * 100_000, 0x744C, 0xC8),
+        lambda: logged("a" * 200_000),
+        lambda: logged("Flash Attention " + "a" * 200_000),
+        lambda: logged("Flash Attention " * 16_000),
+        lambda: logged("error " + "'" * 200_000, failed=True),
+        lambda: screen.x_server(":" + "9" * 200_000),
     ],
 )
 def test_a_hostile_text_is_read_quickly(call):
     quick(call)
+
+
+def test_a_hypervisors_name_is_the_rest_of_its_own_line():
+    assert guest("Hypervisor vendor:     KVM  \nVirtualization type: full") == "KVM"
+    assert guest("Hypervisor vendor:\nVirtualization type: full") == parse_virtual.UNKNOWN
 
 
 def test_what_a_long_name_says_first_still_counts():
