@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QPushButton
 
 from desktop.errors import Reason
 from desktop.records.events import Notice, PartsKnown, RunFailed
+from desktop.records.machine import Search
 from desktop.records.parts import PartRate, PartTest
 from desktop.records.request import Signing
 from desktop.records.run import Note
@@ -316,3 +317,22 @@ def test_before_the_engine_has_answered_nothing_is_said_of_its_list(page, servic
 def test_during_a_run_the_parts_wait(page, window):
     window.content.measure_now()
     assert not page.parts.button.isEnabled()
+
+
+def test_cards_that_are_unknown_are_not_called_none(page, window, services):
+    known = demo.machine_known()
+    services.post(known)
+    assert "No card that computes was found" in page.cards.none.text()
+    overview = window.content.measure.machine.facts
+    assert overview.value("Cards") == "none found"
+    unknown = replace(known.machine, unknown=(Search.CARDS,))
+    services.post(replace(known, machine=unknown))
+    assert page.cards.none.text().startswith("The search for cards gave no answer")
+    assert overview.value("Cards") == "unknown"
+    laptop = demo.laptop()
+    services.post(replace(laptop, machine=replace(laptop.machine, unknown=(Search.CARDS,))))
+    assert page.cards.none.isVisible()
+    assert page.cards.table.isVisible()
+    assert overview.value("Cards").endswith("\nothers unknown")
+    services.post(laptop)
+    assert not page.cards.none.isVisible()
