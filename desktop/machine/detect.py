@@ -10,7 +10,7 @@ from desktop.errors import Reason
 from desktop.machine import linux, mac, windows
 from desktop.machine.memory import memory_bytes
 from desktop.machine.memory_rule import settled
-from desktop.machine.nvidia_list import NvidiaList
+from desktop.machine.nvidia_list import NvidiaList, may_hide
 from desktop.machine.parse_release import architecture, windows_version
 from desktop.machine.tools import Tool, failures
 from desktop.records.machine import Accelerator, Cpu, Machine, MemoryModules, Search
@@ -106,7 +106,7 @@ def survey(limit_s: float = LIMIT_S, probes: Probes | None = None) -> Survey:
     listed, unlisted = _found(cards)
     accelerators, untold = nvidia.joined(listed or ())
     around, unsearched = _found(virtual)
-    lost = {Search.CARDS: unlisted or nvidia.may_hide(accelerators), Search.VIRTUAL: unsearched}
+    lost = {Search.CARDS: unlisted or may_hide(accelerators, untold), Search.VIRTUAL: unsearched}
     total_bytes, _ = memory.result(0) or (None, None)
     machine = Machine(
         os=chosen.os,

@@ -40,18 +40,6 @@ class NvidiaList:
         cards = joined(found, others, complete=why is None)
         return cards, self._untold(why, found, others)
 
-    def may_hide(self, cards: tuple[Accelerator, ...]) -> bool:
-        """Whether it broke or goes on, and there may be a card of which nobody else told.
-
-        NVIDIA's driver that answers nothing is there, and most often it has a card. Under WSL2, and
-        wherever the bus shows none, it alone knows of it.
-
-        Args:
-            cards: all that is known of.
-        """
-        broken = self.pending.failure is not None
-        return broken and all(card.vendor != NVIDIA for card in cards)
-
     def _untold(
         self, why: str | None, found: tuple[NvmlCard, ...], others: tuple[Accelerator, ...]
     ) -> tuple[Reason, ...]:
@@ -68,3 +56,16 @@ class NvidiaList:
     def _gather(self) -> None:
         for card in self._read():
             self._found.append(card)
+
+
+def may_hide(cards: tuple[Accelerator, ...], untold: tuple[Reason, ...]) -> bool:
+    """Whether there may be a card of NVIDIA's of which nobody told.
+
+    A driver that answers nothing is there, and most often it has a card. Under WSL2, and wherever
+    the bus shows none, it alone knows of it.
+
+    Args:
+        cards: all that are known.
+        untold: what `joined` says was not told.
+    """
+    return bool(untold) and all(card.vendor != NVIDIA for card in cards)
