@@ -20,7 +20,7 @@ from desktop.records.model import Attention, Model, Quant
 from desktop.rules.short_models import blocks_of
 from desktop.rules.tensor_shapes import layers_of
 
-MAX_FILE_BYTES: Final = 2_500_000_000
+MAX_FILE_BYTES: Final = 3_200_000_000
 """Of one file: more would take minutes to write, load and read."""
 WANTED_BYTES: Final = 400_000_000
 """Of layers that a token reads in the deeper file: then a layer shows above the noise, and the
@@ -138,14 +138,15 @@ def _depths(model: Model, quant: Quant, sizes: _Sizes, limit: int) -> tuple[Dept
     found: list[Depth] = []
     for count in range(1, len(blocks) + 1):
         depth = sizes.depth(_picked(model, lead, blocks, count))
-        if depth.file_bytes > limit and count >= _LEAST_BLOCKS:
+        if depth.file_bytes > limit and len(found) >= _LEAST_BLOCKS:
             break
+        if found and depth.active_bytes <= found[-1].active_bytes:
+            continue
         found.append(depth)
-        if count >= _LEAST_BLOCKS and depth.active_bytes - sizes.read[None] >= WANTED_BYTES:
+        if len(found) >= _LEAST_BLOCKS and depth.active_bytes - sizes.read[None] >= WANTED_BYTES:
             break
     if len(found) < _LEAST_BLOCKS or found[-1].file_bytes > limit:
-        needed = sizes.depth(_picked(model, lead, blocks, min(_LEAST_BLOCKS, len(blocks))))
-        raise _too_large(model, quant, needed.file_bytes, limit)
+        raise _too_large(model, quant, found[-1].file_bytes, limit)
     shallow = found[(len(found) - 1) // 2] if len(found) > _LEAST_BLOCKS else found[0]
     return (shallow, found[-1])
 
@@ -153,15 +154,17 @@ def _depths(model: Model, quant: Quant, sizes: _Sizes, limit: int) -> tuple[Dept
 def _picked(
     model: Model, lead: Sequence[int], blocks: Sequence[Sequence[int]], count: int
 ) -> tuple[int, ...]:
-    """`count` blocks, evenly spread, behind the first layers; one that slides where any does."""
+    """`count` blocks, evenly spread, behind the first layers; with one of each sort of attention.
+
+    Without a sort that the model has, the engine misses its measures, or a part of its memory.
+    """
     chosen = [blocks[(2 * i + 1) * len(blocks) // (2 * count)] for i in range(count)]
-    picked = [*lead, *(layer for block in chosen for layer in block)]
-    layers = layers_of(model) or ()
-    sliding = [i for i, group in enumerate(layers) if group.attention is Attention.SLIDING]
-    if sliding and not set(picked) & set(sliding):
-        # without one the engine misses the window's size
-        picked[-1] = min(sliding, key=lambda i: abs(i - picked[-1]))
-    return tuple(sorted(set(picked)))
+    picked = {*lead, *(layer for block in chosen for layer in block)}
+    sorts: dict[Attention, list[int]] = {}
+    for i, group in enumerate(layers_of(model) or ()):
+        sorts.setdefault(group.attention, []).append(i)
+    missing = (layers for layers in sorts.values() if not picked & set(layers))
+    return tuple(sorted(picked.union(layers[len(layers) // 2] for layers in missing)))
 
 
 def _spread(values: Sequence[float]) -> float:

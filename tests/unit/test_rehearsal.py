@@ -85,12 +85,16 @@ class TestPlan:
         plan = plan_of("ernie-4.5-21b-a3b-thinking", "Q4_0")
         assert all(0 in d.picked for d in plan.depths)
 
-    def test_one_that_slides_is_among_them_where_any_does(self):
-        whole = model("gpt-oss-20b")
-        plan = plan_of("gpt-oss-20b", "MXFP4")
-        for depth in plan.depths:
-            kinds = {g.attention for g in shortened(whole, depth.picked).groups}
-            assert Attention.SLIDING in kinds
+    @pytest.mark.parametrize(
+        ("name", "label"),
+        [("gpt-oss-20b", "MXFP4"), ("granite-4.0-h-micro", "Q4_K_M"), ("gemma-3-12b-it", "Q4_0")],
+    )
+    def test_every_sort_of_attention_is_in_every_file(self, name, label):
+        whole = model(name)
+        sorts = {g.attention for g in whole.groups}
+        assert len(sorts) > 1
+        for depth in plan_of(name, label).depths:
+            assert {g.attention for g in shortened(whole, depth.picked).groups} == sorts
 
     @pytest.mark.parametrize("found", models(), ids=lambda m: m.id)
     def test_every_model_of_the_catalogue_has_a_plan_or_a_reason(self, found):
