@@ -40,6 +40,10 @@ class SingleInstance(QObject):
             GramError: `app_running` when another is, which was asked to show itself;
                 `folder_read_only` when the folder takes no lock.
         """
+        file = Path(self._lock.fileName())
+        if file.exists() and not file.is_file():
+            # Qt would wait at a pipe for ever
+            raise GramError("folder_read_only", detail="its window lock is not a file")
         if self._lock.tryLock(0):
             return
         if self._lock.error() == QLockFile.LockError.LockFailedError:

@@ -1,5 +1,6 @@
 """The bridge, the tray, one window per profile, and the icons."""
 
+import os
 import subprocess
 import sys
 import threading
@@ -140,6 +141,15 @@ def test_after_release_the_next_is_first(qapp, tmp_path):
     second = SingleInstance(tmp_path)
     second.claim()
     second.release()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_pipe_in_the_place_of_the_lock_is_told_of(tmp_path):
+    os.mkfifo(tmp_path / "window.lock")
+    # in a process of its own: Qt would wait at it for ever
+    start = [sys.executable, "-c", SECOND_START, str(tmp_path)]
+    done = subprocess.run(start, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.strip() == "folder_read_only"
 
 
 def test_other_profiles_are_other_windows(qapp, tmp_path):
