@@ -20,7 +20,7 @@ from desktop.records.model import Attention, Model, Quant
 from desktop.rules.short_models import blocks_of
 from desktop.rules.tensor_shapes import layers_of
 
-MAX_FILE_BYTES: Final = 3_200_000_000
+MAX_FILE_BYTES: Final = 3_500_000_000
 """Of one file: more would take minutes to write, load and read."""
 WANTED_BYTES: Final = 400_000_000
 """Of layers that a token reads in the deeper file: then a layer shows above the noise, and the
