@@ -16,7 +16,7 @@ from desktop.rules.machine_writing import (
     within,
 )
 from desktop.rules.run_limits import MAX_POWER_W, energy_fits, windows_ns
-from desktop.rules.signed_text import build_name, clean, shortened
+from desktop.rules.signed_text import build_name, clean, model_title, shortened
 
 
 def run_fields(run: Run) -> Fields:
@@ -53,7 +53,7 @@ def _build(build: Build) -> Fields:
         sha256=build.sha256,
         size_bytes=build.size_bytes,
         architecture=clean(build.architecture),
-        model_name=clean_or_none(build.model_name),
+        model_name=model_title(build.model_name),
         quantization=clean_or_none(build.quantization),
         parameters=build.parameters,
         context_trained=build.context_trained,
