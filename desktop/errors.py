@@ -420,6 +420,11 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
             "tensors, by the rule by which llama.cpp gives each of them its type."
         ),
         "estimate_size_exact": Sentence("The size of {quant} is a file's own."),
+        "estimate_tight": Sentence(
+            "It fits, but barely: {quant} needs {need} of the {usable} that can be used on "
+            "{device}. Another program on the card, or a longer context, and it does not.",
+            "Choose the next smaller quantization where the card also drives a display.",
+        ),
         # estimates: why there is none
         "estimate_no_target": Sentence(
             "No back end is known to run {quant} on {memory} ({device}): that is not supported. It "

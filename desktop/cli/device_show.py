@@ -29,13 +29,23 @@ def _device(sheet: Sheet, page: DevicePage) -> tuple[tuple[str, str], ...]:
     return (
         ("Id", device.id),
         ("Memory", printed.memory(device.memory_bytes, unit)),
-        ("Usable memory", printed.memory(device.usable_bytes, unit)),
+        ("Usable memory", _usable(sheet, page)),
         ("Peak bandwidth", printed.bandwidth(bandwidth) if bandwidth else "not known"),
         ("Price", printed.price(device.price_usd) if device.price_usd else "not known"),
         ("Recommended", best.quant.label if best else "none"),
         ("Next", runner_up.quant.label if runner_up else "none"),
         *((("Because", page.choice.reason.text()),) if page.choice.reason else ()),
     )
+
+
+def _usable(sheet: Sheet, page: DevicePage) -> str:
+    """With what is held back of it, and whether the recommended one leaves little."""
+    device, unit = page.configuration, sheet.profile.memory_unit_bytes
+    told = printed.memory(device.usable_bytes, unit)
+    if not device.held_back_bytes:
+        return told
+    held = {"held": printed.memory(device.held_back_bytes, unit)}
+    return f"{told} ({Said('device.held_back', held).text()})"
 
 
 def _shown(page: DevicePage) -> None:

@@ -145,6 +145,7 @@ def _device(configuration: Configuration) -> dict[str, Plain]:
         "name": configuration.name,
         "memory_bytes": configuration.memory_bytes,
         "usable_bytes": configuration.usable_bytes,
+        "held_back_bytes": configuration.held_back_bytes,
         "bandwidth_bytes_s": configuration.bandwidth_bytes_s,
         "price_usd": configuration.price_usd,
     }

@@ -83,6 +83,8 @@ def _ranked(page: ModelPage) -> None:
     print_fitting(estimate_tables.devices(page, page.meanings))
     context = Said("ranked.note.context", {"context": f"{page.full_context:,}"}).text()
     paragraph(f"{words('ranked.note.band', 'ranked.note.choice')} {context}")
+    if page.profile.held_back is not None:
+        paragraph(page.profile.held_back.words(page.profile.memory_unit_bytes).text())
     paragraph(words("ranked.note.order", "ranked.note.open"))
 
 

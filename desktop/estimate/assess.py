@@ -49,10 +49,20 @@ def _estimate(sheet: Sheet, configuration: Configuration, option: Option) -> Est
         prompt=prompt_speed([works.prompt], PROMPT),
         first_token_s=first_token([works.whole], [works.token], tokens),
         tier=sheet.profile.tier,
-        reasons=reasons.of_range(
-            sheet.model, option.quant, option.weights, option.target, option.efficiency
-        ),
+        reasons=_reasons(sheet, configuration, option),
     )
+
+
+def _reasons(sheet: Sheet, configuration: Configuration, option: Option) -> tuple[Reason, ...]:
+    """Why the range is as it is, and whether little memory is left."""
+    given = reasons.of_range(
+        sheet.model, option.quant, option.weights, option.target, option.efficiency
+    )
+    rule = sheet.profile.held_back
+    if rule is None or not rule.is_tight(option.need_bytes, configuration.usable_bytes):
+        return given
+    unit = sheet.profile.memory_unit_bytes
+    return (*given, reasons.tight(option.quant, option.need_bytes, configuration, unit))
 
 
 def ceiling_of_weights(sheet: Sheet, configuration: Configuration, option: Option) -> float:

@@ -72,6 +72,9 @@ WORDS: Final[Mapping[str, str]] = MappingProxyType(
         "values in fp16.",
         "ranked.note.context": "The column behind it asks the same with the model's whole context "
         "of {context} tokens, whose cache is far larger.",
+        "ranked.note.held_back": "Of a card's memory {share} %, at least {least}, are held back for "
+        "the driver and a display: assumed. What leaves less than {tight} % of the rest free is "
+        "called tight.",
         "ranked.note.order": "The fastest by the high end stands first; ties go by memory needed, "
         "then price, then id.",
         "ranked.note.open": "Every device has a page of its own: gram estimate MODEL --device ID.",
@@ -103,6 +106,7 @@ WORDS: Final[Mapping[str, str]] = MappingProxyType(
         "tried too.",
         # a device's own page
         "device.title": "{model} on {device}",
+        "device.held_back": "{held} held back for the driver and a display: assumed",
         "device.quants": "Each quantization on it",
         "device.layers": "Bytes by layer group, {quant}",
         "device.arithmetic": "The arithmetic, {quant}",
@@ -130,6 +134,8 @@ WORDS: Final[Mapping[str, str]] = MappingProxyType(
         "written.need.extra": "what runs beside it",
         "written.need.target": "the back end's own",
         "written.need.told": "The same",
+        "written.usable": "Memory that can be used: without what the driver and a display take, "
+        "assumed to be {held}",
         "written.time.read": "Reading weights and cache",
         "written.time.unpack": "Unpacking the weights",
         "written.time.attention": "Attention over the cache",

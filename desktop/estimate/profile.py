@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+from desktop.estimate.held_back import HeldBack
 from desktop.records.estimate import Configuration, MemoryNeed, Target, Tier, Use
 from desktop.records.model import Model, Quant, Weights
 
@@ -82,6 +83,8 @@ class Profile:
     """Whether the ceiling that is shown counts the cache besides the weights."""
     memory_unit_bytes: int
     """10⁹ or 2³⁰: in what memory is told."""
+    held_back: HeldBack | None = None
+    """What of a card's memory nobody may count on; None: the devices' figures are taken as told."""
 
     @property
     def ranked_quants(self) -> tuple[Quant, ...]:

@@ -27,6 +27,7 @@ LABELS: Final[Mapping[str, str]] = MappingProxyType(
         "estimate_size_bits": "computed artifact size",
         "estimate_size_tensors": "size by tensors",
         "estimate_size_exact": "exact artifact size",
+        "estimate_tight": "tight",
     }
 )
 """In the order in which a row names them; the window translates them."""
@@ -104,6 +105,11 @@ def too_large(quant: Quant, need_bytes: int, configuration: Configuration, unit:
 def does_not_fit(quant: Quant, need_bytes: int, configuration: Configuration, unit: int) -> Reason:
     """One quantization needs more than can be used."""
     return Reason("estimate_does_not_fit", _sizes(quant, need_bytes, configuration, unit))
+
+
+def tight(quant: Quant, need_bytes: int, configuration: Configuration, unit: int) -> Reason:
+    """It fits, and leaves little free."""
+    return Reason("estimate_tight", _sizes(quant, need_bytes, configuration, unit))
 
 
 def no_arithmetic(quant: Quant, configuration: Configuration) -> Reason:

@@ -8,7 +8,7 @@ from desktop.estimate.assess import work_of
 from desktop.estimate.ranking import Option
 from desktop.estimate.sheet import Sheet
 from desktop.estimate.written_line import Line
-from desktop.estimate.written_memory import cache_lines, need_lines
+from desktop.estimate.written_memory import cache_lines, need_lines, usable_lines
 from desktop.estimate.written_speed import speed_lines
 from desktop.estimate.written_weights import weight_lines
 from desktop.records.estimate import Configuration, Speed
@@ -29,6 +29,7 @@ def arithmetic(
         *weight_lines(sheet.model, option.quant, option.weights),
         *cache_lines(sheet),
         *need_lines(option, sheet.profile.memory_unit_bytes),
+        *usable_lines(configuration, sheet.profile.memory_unit_bytes),
     )
     if speed is None:
         return bytes_lines

@@ -11,6 +11,7 @@ from desktop.estimate.ranking import Option
 from desktop.estimate.sheet import Sheet
 from desktop.estimate.written_line import (
     BYTES,
+    MINUS,
     OVER,
     PLUS,
     Line,
@@ -19,6 +20,7 @@ from desktop.estimate.written_line import (
     times,
     total,
 )
+from desktop.records.estimate import Configuration
 from desktop.records.model import Attention, LayerGroup
 
 _F16_BYTES = 2
@@ -48,6 +50,16 @@ def need_lines(option: Option, unit_bytes: int) -> tuple[Line, ...]:
     told = f"{number(needed)}{OVER}{number(unit_bytes)}"
     unit = printed.unit_name(unit_bytes)
     return sums, line("written.need.told", told, needed / unit_bytes, unit)
+
+
+def usable_lines(configuration: Configuration, unit_bytes: int) -> Iterator[Line]:
+    """The memory that is needed must be below it; nothing where nothing is held back."""
+    held, usable = configuration.held_back_bytes, configuration.usable_bytes
+    if not held:
+        return
+    told = f"({number(usable + held)}{MINUS}{number(held)}){OVER}{number(unit_bytes)}"
+    what = Said("written.usable", {"held": printed.memory(held, unit_bytes)})
+    yield Line((what,), told, usable / unit_bytes, printed.unit_name(unit_bytes))
 
 
 def _group(sheet: Sheet, group: LayerGroup) -> Iterator[Line]:

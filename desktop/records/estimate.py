@@ -148,6 +148,8 @@ class Configuration:
     """Its memory is the system's: of chips, and of machines without a card."""
     aliases: tuple[str, ...] = ()
     """Other whole names that it is found by: `NVIDIA GeForce RTX 3090`, where no other has it."""
+    held_back_bytes: int = 0
+    """Of its memory, for the driver and a display: not among `usable_bytes`."""
 
 
 @dataclass(frozen=True, slots=True)

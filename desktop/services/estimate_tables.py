@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from functools import cache
 
 from desktop import resources
-from desktop.estimate import catalogue, targets
+from desktop.estimate import catalogue, held_back, targets
 from desktop.estimate.device_row import configurations_of_row
+from desktop.estimate.held_back import HeldBack, read_held_back
 from desktop.records.estimate import Configuration, Target
 from desktop.records.machine import Accelerator
 from desktop.records.model import Quant
@@ -50,6 +51,16 @@ def known_targets() -> tuple[Target, ...]:
         GramError: `resource_damaged`.
     """
     return targets.read_targets(resources.text(targets.RESOURCE))
+
+
+@cache
+def held_back_rule() -> HeldBack:
+    """What of a card's memory nobody may count on.
+
+    Raises:
+        GramError: `resource_damaged`.
+    """
+    return read_held_back(resources.text(held_back.RESOURCE))
 
 
 def device_row(card: Accelerator) -> DeviceRow | None:

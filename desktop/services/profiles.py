@@ -39,15 +39,17 @@ def own_profile() -> Profile:
     Raises:
         GramError: `resource_damaged`.
     """
+    held_back = estimate_tables.held_back_rule()
     return Profile(
         id=ProfileId.GRAM,
         quants=estimate_tables.quants(),
-        configurations=estimate_tables.configurations(),
+        configurations=tuple(map(held_back.applied, estimate_tables.configurations())),
         targets=estimate_tables.known_targets(),
         tier=Tier.C,
         counting=GramCounting(),
         ceiling_with_cache=True,
         memory_unit_bytes=GIB,
+        held_back=held_back,
     )
 
 

@@ -107,6 +107,9 @@ def _room(
         (targets[d.name].overhead_bytes for d, _ in pairs if d.name in targets), default=0
     )
     shared = bool(pairs) and all(a.integrated for _, a in pairs)
+    if not shared:
+        held_back = estimate_tables.held_back_rule()
+        sizes = tuple(size - held_back.of_memory(size) for size in sizes)
     return Room(sizes, machine.ram_bytes, shared, overhead)
 
 
