@@ -1,7 +1,5 @@
 """Scratch of the graph on each card and on the host."""
 
-from collections import Counter
-from collections.abc import Sequence
 from typing import Final
 
 from desktop.estimate.cache import value_width
@@ -12,15 +10,12 @@ from desktop.estimate.placement import Placement, Spread, spread
 from desktop.estimate.scratch import Tape, peaks
 from desktop.estimate.use import batch_tokens, check_use
 from desktop.records.estimate import Use
-from desktop.records.model import LayerGroup, Model, WeightUse
+from desktop.records.model import Model, WeightUse
 
 PIPELINE_COPIES: Final = 4
 """ggml's `GGML_SCHED_MAX_COPIES`: several cards that hold the whole model work in a pipeline."""
 OFFLOADED_TOKENS: Final = 32
 """From that many tokens on, cards compute with the host's weights (`offload_op` of back ends)."""
-_LEAST: Final = 3
-_PERIOD: Final = 6
-_REPEATS: Final = 2
 
 
 def compute_bytes(
@@ -46,9 +41,9 @@ def compute_bytes(
     cards = (*where.layers, where.output)
     places = [_place(use, placement, card, host, i) for i, card in enumerate(cards)]
     widest = max(value_width(group) for group in layers)
-    kept = _few(list(zip(layers, places[:-1], strict=True)))
-    graph = Graph(Tape(host), model, use, places[-1], dict(copied))
-    return peaks(record(graph, kept, widest), copies=_copies(placement, where))
+    graph = Graph(Tape(host), model, use, places[-1], dict(copied), widest_value=widest)
+    tape = record(graph, list(zip(layers, places[:-1], strict=True)))
+    return peaks(tape, copies=_copies(placement, where))
 
 
 def _place(use: Use, placement: Placement, card: int | None, host: int, layer: int) -> Place:
@@ -66,23 +61,3 @@ def _copies(placement: Placement, where: Spread) -> int:
     moved = placement.experts_on_host or placement.cache_on_host
     cards = len(placement.shares)
     return PIPELINE_COPIES if cards > 1 and whole and not moved else 1
-
-
-def _few(layers: Sequence[tuple[LayerGroup, Place]]) -> list[tuple[LayerGroup, Place]]:
-    """The layers that the scratch is worked out with: repetitions add nothing to it.
-
-    Where tensors come to lie alternates from layer to layer, by twos and threes. So of equal layers
-    as many are left as give the same remainder by six; of mixed ones each kind stays twice after
-    each other kind.
-    """
-    if len(set(layers)) == 1:
-        return list(layers[: min(len(layers), _LEAST + (len(layers) - _LEAST) % _PERIOD)])
-    seen: Counter[object] = Counter()
-    before: object = None
-    kept = []
-    for i, layer in enumerate(layers):
-        step, before = (before, layer), layer
-        seen[step] += 1
-        if seen[step] <= _REPEATS or i == len(layers) - 1:
-            kept.append(layer)
-    return kept

@@ -15,6 +15,7 @@ from desktop.records.estimate import Use
 from desktop.records.model import Attention, LayerGroup, Model, WeightUse
 
 _TURNED: Final = 64
+_WITHOUT_MASK: Final = frozenset({Attention.RECURRENT, Attention.NONE})
 
 
 class Place(NamedTuple):
@@ -33,6 +34,9 @@ class Mask(NamedTuple):
     mask: Node
     keys: Node
     values: Node
+    key_turn: Node | None
+    """Packed caches rotate keys and values before they store them."""
+    value_turn: Node | None
 
 
 @dataclass(slots=True)
@@ -46,11 +50,12 @@ class Graph:
     largest: Mapping[WeightUse, int] = field(default_factory=dict)
     """Bytes of the largest matrix of each use: what a device copies that does not hold it."""
     positions: Node | None = None
+    scales: Node | None = None
+    """Of the queries of full layers, by position."""
     masks: dict[bool, Mask] = field(default_factory=dict)
     """Of full and (True) of sliding layers."""
-    key_turn: Node | None = None
-    """Packed caches rotate keys and values before they store them."""
-    value_turn: Node | None = None
+    widest_value: int = 0
+    """Elements of the widest layer's values of one token."""
     states: Node | None = None
     indexed_layers: int = 0
     """Layers with an indexer in the whole model."""
@@ -100,31 +105,31 @@ class Graph:
         """The mask of a layer with attention."""
         return self.masks[group.attention is Attention.SLIDING]
 
-    def prepare_masks(self, layers: tuple[LayerGroup, ...], widest_value: int) -> None:
+    def prepare_masks(self, layers: tuple[LayerGroup, ...]) -> None:
         """Make the inputs of attention: one set for full layers, one for sliding ones."""
-        for group in layers:
-            slides = group.attention is Attention.SLIDING
-            attends = group.attention not in {Attention.RECURRENT, Attention.NONE}
-            if attends and slides not in self.masks:
-                count = window_cells(self.use, group.window or 0) if slides else cells(self.use)
-                count = self.tokens if self.cacheless else count
-                self.masks[slides] = self._mask(count, widest_value)
-        self.key_turn = self._turn(self.use.cache_key_type, {g.key_size for g in layers})
-        self.value_turn = self._turn(self.use.cache_value_type, {g.value_size for g in layers})
+        for slides in (False, True):
+            attending = [g for g in layers if g.attention not in _WITHOUT_MASK]
+            kinds = [g for g in attending if (g.attention is Attention.SLIDING) is slides]
+            if kinds:
+                self.masks[slides] = self._mask(kinds)
 
-    def _turn(self, kind: str, sizes: set[int | None]) -> Node | None:
+    def _mask(self, layers: list[LayerGroup]) -> Mask:
+        """Indices are i64; without flash attention each element of a value has one."""
+        flash, window = self.use.flash_attention, layers[-1].window
+        slides = layers[-1].attention is Attention.SLIDING
+        count = window_cells(self.use, window or 0) if slides else cells(self.use)
+        count = self.tokens if self.cacheless else count
+        mask = self.tape.input((2 if flash else 4) * count * self.tokens)
+        places = self.tokens * (1 if flash else self.widest_value)
+        key = self._turn(self.use.cache_key_type, {g.key_size for g in layers})
+        value = self._turn(self.use.cache_value_type, {g.value_size for g in layers}, _TURNED)
+        keys, values = self.tape.input(8 * self.tokens), self.tape.input(8 * places)
+        return Mask(count, mask, keys, values, key, value)
+
+    def _turn(self, kind: str, sizes: set[int | None], most: int | None = None) -> Node | None:
         """A rotation, where the cache is packed and all heads are one multiple of 64 elements."""
-        told = sizes - {None}
-        size = told.pop() if len(told) == 1 else None
+        size = sizes.pop() if len(sizes) == 1 else None
         if BLOCK_ELEMENTS[kind] == 1 or not size or size % _TURNED:
             return None
-        side = size & -size
+        side = most or size & -size
         return self.tape.input(4 * side * side)
-
-    def _mask(self, count: int, widest_value: int) -> Mask:
-        """Indices are i64; without flash attention each element of a value has one."""
-        flash = self.use.flash_attention
-        number = 2 if flash else 4
-        mask = self.tape.input(number * count * self.tokens)
-        places = self.tokens * (1 if flash else widest_value)
-        return Mask(count, mask, self.tape.input(8 * self.tokens), self.tape.input(8 * places))

@@ -4,7 +4,16 @@ from typing import Final, TypeAlias
 
 from desktop.estimate.graph import Graph
 from desktop.estimate.graph_indexer import indexed_mask
-from desktop.estimate.graph_traits import FUSED, GATED_QUERIES, HEAD_NORMS, UNROTATED, WIDE_NORMS
+from desktop.estimate.graph_traits import (
+    FUSED,
+    GATED_QUERIES,
+    GATED_VALUES,
+    HEAD_NORMS,
+    UNROTATED,
+    UNROTATED_WHERE_FULL,
+    VALUE_NORMS,
+    WIDE_NORMS,
+)
 from desktop.estimate.scratch import Node
 from desktop.records.model import Attention, LayerGroup, WeightUse
 from desktop.rules.ggml_types import size_bytes
@@ -20,24 +29,35 @@ def attention(graph: Graph, group: LayerGroup, source: Node) -> Node:
         return _latent(graph, group, source)
     if group.latent_size:
         return _unfolded(graph, group, source)
-    heads, size, gate = group.heads or 0, group.key_size or 0, None
-    if graph.model.architecture in GATED_QUERIES:
-        both = graph.product(2 * heads * size, source, _ATTENTION)
-        gate = graph.op(heads * size, graph.view(both))
-        query = _turned_key(graph, heads * size, _rotated(graph, heads * size, both))
-    elif graph.model.architecture in FUSED:
+    if graph.model.architecture in FUSED:
         return _fused(graph, group, source)
-    else:
-        query = _head_vectors(graph, heads * size, source)
+    query, gate = _query(graph, group, source)
     if group.shares_cache:
         graph.tape.expand(query)
         pair = _kept(graph, group)
     else:
         pair = _new_pair(graph, group, query, source)
     out = _scores(graph, group, query, pair)
+    width = (group.heads or 0) * (group.key_size or 0)
+    if graph.model.architecture in GATED_VALUES:
+        gate = graph.product(width, source, _ATTENTION)
     if gate is not None:
-        out = graph.in_place(heads * size, out, graph.in_place(heads * size, gate))
+        out = graph.in_place(width, out, graph.in_place(width, gate))
     return graph.product(graph.model.hidden, out, _ATTENTION)
+
+
+def _query(graph: Graph, group: LayerGroup, source: Node) -> tuple[Node, Node | None]:
+    """Queries, and the gate that comes with them where one does."""
+    width, gate = (group.heads or 0) * (group.key_size or 0), None
+    if graph.model.architecture in GATED_QUERIES:
+        query = graph.product(2 * width, source, _ATTENTION)
+        gate = graph.op(width, graph.view(query))
+    else:
+        query = graph.product(width, source, _ATTENTION)
+    query = _rotated(graph, group, width, query)
+    if graph.scales is not None and group.attention is Attention.FULL:
+        query = graph.op(width, graph.view(query), graph.scales)
+    return _turned_key(graph, group, width, query), gate
 
 
 def _fused(graph: Graph, group: LayerGroup, source: Node) -> Node:
@@ -49,9 +69,9 @@ def _fused(graph: Graph, group: LayerGroup, source: Node) -> Node:
     )
     all_three = graph.product(queries + keys + values, source, _ATTENTION)
     parts = [graph.view(all_three) for _ in range(3)]
-    query = _turned_key(graph, queries, _rotated(graph, queries, parts[0]))
-    key = _turned_key(graph, keys, _rotated(graph, keys, parts[1]))
-    value = _turned_value(graph, values, parts[2])
+    query = _turned_key(graph, group, queries, _rotated(graph, group, queries, parts[0]))
+    key = _turned_key(graph, group, keys, _rotated(graph, group, keys, parts[1]))
+    value = _turned_value(graph, group, values, parts[2])
     out = _scores(graph, group, query, _seen(graph, group, query, (key, value)))
     return graph.product(graph.model.hidden, out, _ATTENTION)
 
@@ -59,10 +79,20 @@ def _fused(graph: Graph, group: LayerGroup, source: Node) -> Node:
 def _new_pair(graph: Graph, group: LayerGroup, query: Node, source: Node) -> _Pair:
     """Compute a layer's new keys and values; what the heads then see."""
     kv_heads = group.kv_heads or 0
-    width = kv_heads * (group.value_size or 0)
-    key = _head_vectors(graph, kv_heads * (group.key_size or 0), source)
-    value = _turned_value(graph, width, graph.product(width, source, _ATTENTION))
-    return _seen(graph, group, query, (key, value))
+    keys, values = kv_heads * (group.key_size or 0), kv_heads * (group.value_size or 0)
+    first = graph.product(keys, source, _ATTENTION)
+    second = first if _keys_only(graph, group) else graph.product(values, source, _ATTENTION)
+    if graph.model.architecture in VALUE_NORMS:
+        second = graph.op(values, graph.view(second))
+    key = _turned_key(graph, group, keys, _rotated(graph, group, keys, first))
+    return _seen(graph, group, query, (key, _turned_value(graph, group, values, second)))
+
+
+def _keys_only(graph: Graph, group: LayerGroup) -> bool:
+    """Gemma 4's full layers take their keys as values, but in its models for phones."""
+    model = graph.model
+    full = group.attention is Attention.FULL
+    return model.architecture == "gemma4" and full and not model.per_layer_embedding
 
 
 def _seen(graph: Graph, group: LayerGroup, query: Node, pair: _Pair) -> _Pair:
@@ -74,6 +104,9 @@ def _seen(graph: Graph, group: LayerGroup, query: Node, pair: _Pair) -> _Pair:
         return _cast(graph, key), _cast(graph, value)
     mask = graph.mask(group)
     graph.tape.store(graph.place.cache, graph.view(key), mask.keys)
+    narrow = (group.kv_heads or 0) * (group.value_size or 0) < graph.widest_value
+    if narrow and not graph.use.flash_attention:
+        value = graph.op(graph.widest_value, graph.view(value))
     graph.tape.store(graph.place.cache, graph.view(value), mask.values)
     return _kept(graph, group)
 
@@ -96,51 +129,44 @@ def _kept(graph: Graph, group: LayerGroup) -> _Pair:
     return keys, values
 
 
-def _head_vectors(graph: Graph, width: int, source: Node) -> Node:
-    """Queries or keys: a product, a norm where there is one, and rotated."""
-    vectors = graph.product(width, source, _ATTENTION)
-    return _turned_key(graph, width, _rotated(graph, width, vectors))
-
-
-def _rotated(graph: Graph, width: int, vectors: Node) -> Node:
+def _rotated(graph: Graph, group: LayerGroup, width: int, vectors: Node) -> Node:
     """Norms and rotation. A view has no place of its own that they could take."""
     architecture = graph.model.architecture
     if architecture in WIDE_NORMS:
         vectors = graph.in_place(width, vectors)
-    if architecture in HEAD_NORMS:
-        return graph.op(width, graph.view(vectors))
-    if architecture in UNROTATED or graph.positions is None:
+    normed = architecture in HEAD_NORMS
+    if normed:
+        vectors = graph.op(width, graph.view(vectors))
+    still = architecture in UNROTATED_WHERE_FULL and group.attention is Attention.FULL
+    if still or architecture in UNROTATED or graph.positions is None:
         return vectors
-    return graph.op(width, graph.view(vectors), graph.positions)
+    return graph.in_place(width, vectors if normed else graph.view(vectors), graph.positions)
 
 
-def _turned_key(graph: Graph, width: int, vectors: Node) -> Node:
-    if graph.key_turn is None:
-        return vectors
-    return graph.op(width, graph.view(vectors), graph.key_turn)
+def _turned_key(graph: Graph, group: LayerGroup, width: int, vectors: Node) -> Node:
+    turn = graph.mask(group).key_turn
+    return vectors if turn is None else graph.op(width, graph.view(vectors), turn)
 
 
-def _turned_value(graph: Graph, width: int, vectors: Node) -> Node:
-    if graph.value_turn is None:
-        return vectors
-    return graph.op(width, graph.view(vectors), graph.value_turn)
+def _turned_value(graph: Graph, group: LayerGroup, width: int, vectors: Node) -> Node:
+    turn = graph.mask(group).value_turn
+    return vectors if turn is None else graph.op(width, graph.view(vectors), turn)
 
 
 def _scores(graph: Graph, group: LayerGroup, query: Node, pair: _Pair) -> Node:
     """What the heads take from the tokens that they see."""
     heads, width = group.heads or 0, (group.heads or 0) * (group.value_size or 0)
     mask, (keys, values) = graph.mask(group), pair
-    if graph.use.flash_attention:
-        out = graph.op(width, graph.view(query), keys, values, mask.mask)
-    else:
+    if not graph.use.flash_attention:
         size = 4 * mask.cells * graph.tokens * heads
         score = graph.sized(size, keys, graph.view(query))
         score = graph.sized(size, score, mask.mask, reuses=True)
         out = graph.op(width, graph.view(graph.op(width, values, score)))
+        graph.tape.expand(out)
+        return out
+    out = graph.op(width, graph.view(query), keys, values, mask.mask)
     graph.tape.expand(out)
-    if graph.value_turn is not None:
-        out = graph.op(width, graph.view(out), graph.value_turn)
-    return graph.view(out)
+    return graph.view(_turned_value(graph, group, width, out))
 
 
 def _query_base(graph: Graph, group: LayerGroup, source: Node) -> Node:
@@ -211,6 +237,6 @@ def _unfolded(graph: Graph, group: LayerGroup, source: Node) -> Node:
     value = graph.op(heads * value_size, graph.view(written))
     repeated = graph.op(heads * rope, _part_rotated(graph, rope, both))
     key = graph.op(heads * key_size, graph.view(written), repeated)
-    query = _turned_key(graph, heads * key_size, query)
+    query = _turned_key(graph, group, heads * key_size, query)
     pair = _seen(graph, group, query, (key, value))
     return graph.product(graph.model.hidden, _scores(graph, group, query, pair), _ATTENTION)

@@ -1,7 +1,7 @@
 """What the feed-forward part of a layer has to have in memory at once."""
 
 from desktop.estimate.graph import Graph
-from desktop.estimate.graph_traits import PAIRED, SHARED_GATE
+from desktop.estimate.graph_traits import BIASED_ROUTERS, PAIRED, PAIRED_EXPERTS, SHARED_GATE
 from desktop.estimate.scratch import Node
 from desktop.records.model import LayerGroup, WeightUse
 
@@ -28,6 +28,16 @@ def feed_forward(graph: Graph, group: LayerGroup, source: Node) -> Node:
     return graph.in_place(graph.model.hidden, out, shared)
 
 
+def separately_normed(graph: Graph, group: LayerGroup, stream: Node) -> Node:
+    """Gemma 4: a dense part and experts that read the stream through norms of their own."""
+    hidden = graph.model.hidden
+    source = graph.in_place(hidden, stream)
+    dense = _dense(graph, group.feed_forward or 0, source, gated=group.gated)
+    source, routed = graph.in_place(hidden, stream), graph.in_place(hidden, stream)
+    experts = _mixture(graph, group, source, routed)
+    return graph.in_place(hidden, graph.in_place(hidden, dense), graph.in_place(hidden, experts))
+
+
 def _dense(graph: Graph, width: int, source: Node, *, gated: bool) -> Node:
     if graph.model.architecture in PAIRED:
         inner = graph.op(width, graph.product(2 * width, source, _DENSE))
@@ -39,11 +49,11 @@ def _dense(graph: Graph, width: int, source: Node, *, gated: bool) -> Node:
     return graph.product(graph.model.hidden, inner, _DENSE)
 
 
-def _mixture(graph: Graph, group: LayerGroup, source: Node) -> Node:
+def _mixture(graph: Graph, group: LayerGroup, source: Node, routed: Node | None = None) -> Node:
     """The chosen experts of each token, side by side, then summed up."""
     hidden, used = graph.model.hidden, group.experts_used or 1
     before = graph.model.architecture == "llama4"
-    chosen, weights = _routed(graph, group, source)
+    chosen, weights = _routed(graph, group, source if routed is None else routed)
     spread = graph.view(source)
     if before:
         spread = graph.in_place(hidden * used, graph.op(hidden * used, spread), weights)
@@ -65,7 +75,9 @@ def _routed(graph: Graph, group: LayerGroup, source: Node) -> tuple[Node, Node]:
     """Which experts each token takes, and with what weights."""
     experts, used = group.experts or 0, group.experts_used or 1
     scores = graph.in_place(experts, graph.product(experts, source, _DENSE))
-    chosen = graph.view(graph.op(experts, scores))
+    biased = graph.model.architecture in BIASED_ROUTERS
+    ranked = graph.op(experts, scores) if biased else scores
+    chosen = graph.view(graph.op(experts, ranked))
     weights = graph.op(used, graph.view(scores), chosen)
     weights = graph.in_place(used, graph.view(weights))
     graph.tape.expand(weights)
@@ -75,9 +87,21 @@ def _routed(graph: Graph, group: LayerGroup, source: Node) -> tuple[Node, Node]:
 def _experts(graph: Graph, group: LayerGroup, source: Node, chosen: Node) -> Node:
     used = group.experts_used or 1
     width = used * (group.expert_feed_forward or 0)
+    if graph.model.architecture in PAIRED_EXPERTS:
+        both = graph.product(2 * width, source, _EXPERTS, chosen)
+        inner = graph.op(width, graph.view(both))
+        outs = graph.product(graph.model.hidden * used, inner, _EXPERTS, chosen)
+        return graph.in_place(graph.model.hidden * used, outs, _scales(graph, group, chosen))
     first = graph.product(width, source, _EXPERTS, chosen)
     if group.gated:
         inner = graph.op(width, first, graph.product(width, source, _EXPERTS, chosen))
     else:
         inner = graph.in_place(width, first)
     return graph.product(graph.model.hidden * used, inner, _EXPERTS, chosen)
+
+
+def _scales(graph: Graph, group: LayerGroup, chosen: Node) -> Node:
+    """A number for each expert, repeated for each token; then those of the chosen ones."""
+    table = graph.tape.held(0, graph.place.compute)
+    repeated = graph.op(group.experts or 0, table)
+    return graph.view(graph.op(group.experts_used or 1, graph.view(repeated), chosen))

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 from desktop.estimate.graph import Graph, Place
 from desktop.estimate.graph_attention import attention
-from desktop.estimate.graph_feed_forward import feed_forward
+from desktop.estimate.graph_feed_forward import feed_forward, separately_normed
 from desktop.estimate.graph_states import recurrent
+from desktop.estimate.graph_streams import through_streams
 from desktop.estimate.graph_traits import (
     BARE,
     ENCODERS,
@@ -17,6 +18,8 @@ from desktop.estimate.graph_traits import (
     RESIDUAL_FIRST_LATER,
     SANDWICHED,
     SCALED_EMBEDDING,
+    SCALED_QUERIES,
+    SEPARATELY_NORMED,
 )
 from desktop.estimate.scratch import Node, Tape
 from desktop.records.model import Attention, LayerGroup, WeightUse
@@ -24,34 +27,44 @@ from desktop.records.model import Attention, LayerGroup, WeightUse
 _ATTENDING = frozenset({Attention.FULL, Attention.SLIDING, Attention.LATENT})
 
 
-def record(graph: Graph, layers: Sequence[tuple[LayerGroup, Place]], widest_value: int) -> Tape:
+def record(graph: Graph, layers: Sequence[tuple[LayerGroup, Place]]) -> Tape:
     """Record the graph of one micro-batch.
 
     Args:
         graph: the graph to fill, its place that of the output matrix.
-        layers: the layers to record, each with its devices; equal ones may be left out.
-        widest_value: elements of the widest layer's values of one token.
+        layers: the layers, each with its devices.
     """
     output, host, model = graph.place, graph.tape.host, graph.model
     graph.place = Place(host, host, host, host)
     stream = _embedded(graph)
     per_layer = _per_layer_inputs(graph, stream, output) if model.per_layer_embedding else None
-    _prepare(graph, tuple(group for group, _ in layers), widest_value)
-    for i, (group, place) in enumerate(layers):
-        graph.place = place
-        last = i == len(layers) - 1 and model.architecture not in LATE_ROWS
-        stream = _layer(graph, group, stream, last=last)
-        if per_layer is not None:
-            stream = _with_per_layer_input(graph, stream, per_layer)
+    _prepare(graph, tuple(group for group, _ in layers))
+    if model.architecture == "gemma3n" and per_layer is not None:
+        stream = through_streams(graph, layers, stream, per_layer, output)
+    else:
+        stream = _through(graph, layers, stream, per_layer)
     graph.place = output
     _output(graph, stream)
     return graph.tape
+
+
+def _through(
+    graph: Graph, layers: Sequence[tuple[LayerGroup, Place]], stream: Node, per_layer: Node | None
+) -> Node:
+    for i, (group, place) in enumerate(layers):
+        graph.place = place
+        last = i == len(layers) - 1 and graph.model.architecture not in LATE_ROWS
+        stream = _layer(graph, group, stream, last=last)
+        if per_layer is not None:
+            stream = _with_per_layer_input(graph, stream, per_layer)
+    return stream
 
 
 def _per_layer_inputs(graph: Graph, stream: Node, output: Place) -> Node:
     """Gemma's per-layer embeddings: a lookup and a projection, mixed, for all layers at once."""
     width = (graph.model.per_layer_embedding or 0) * graph.model.layers
     looked_up = graph.op(width, graph.tape.input(4 * graph.tokens))
+    looked_up = graph.op(width, graph.view(looked_up))
     graph.tape.expand(looked_up)
     home, graph.place = graph.place, output
     projected = graph.product(width, stream, WeightUse.OTHER)
@@ -71,13 +84,16 @@ def _with_per_layer_input(graph: Graph, stream: Node, inputs: Node) -> Node:
     )
 
 
-def _prepare(graph: Graph, kinds: tuple[LayerGroup, ...], widest_value: int) -> None:
+def _prepare(graph: Graph, kinds: tuple[LayerGroup, ...]) -> None:
     """Make the inputs that layers of these kinds read."""
     model = graph.model
     if any(group.attention in _ATTENDING for group in kinds):
         positions = 4 if model.architecture in MANY_POSITIONS else 1
         graph.positions = graph.tape.input(4 * graph.tokens * positions)
-        graph.prepare_masks(kinds, widest_value)
+        graph.prepare_masks(kinds)
+        graph.scales = (
+            graph.tape.input(4 * graph.tokens) if model.architecture in SCALED_QUERIES else None
+        )
         graph.indexed_layers = sum(g.layers for g in model.groups if g.indexer_size)
     if any(group.recurrent for group in kinds):
         graph.states = graph.tape.input(4 * graph.use.sequences)
@@ -105,14 +121,21 @@ def _layer(graph: Graph, group: LayerGroup, stream: Node, *, last: bool) -> Node
         return graph.in_place(graph.model.hidden, feed_forward(graph, group, normed), stream)
     if architecture in PARALLEL:
         return _side_by_side(graph, group, (stream, normed, mixed), last=last)
-    if last:
+    both = group.attention in _ATTENDING and group.recurrent is not None
+    if last and not both:
         mixed, stream = _picked(graph, mixed), _picked(graph, stream)
     if architecture in SANDWICHED | BARE:
         mixed = _norm(graph, mixed)
     stream = _sum(graph, mixed, stream, first=RESIDUAL_FIRST)
+    if last and both:
+        stream = _picked(graph, stream)
     if not (group.feed_forward or group.experts):
         return stream
-    inner = feed_forward(graph, group, stream if architecture in BARE else _norm(graph, stream))
+    if group.experts and architecture in SEPARATELY_NORMED:
+        inner = separately_normed(graph, group, stream)
+    else:
+        source = stream if architecture in BARE else _norm(graph, stream)
+        inner = feed_forward(graph, group, source)
     if architecture in SANDWICHED | BARE:
         inner = _norm(graph, inner)
     return _sum(graph, inner, stream, first=RESIDUAL_FIRST_LATER)

@@ -5,6 +5,7 @@ from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from desktop.estimate.graph import Graph
+from desktop.estimate.graph_traits import UNNORMED_STATES
 from desktop.estimate.scratch import Node
 from desktop.records.model import Recurrent, WeightUse
 
@@ -21,9 +22,20 @@ def _taken(graph: Graph, elements: int) -> Node:
     """A state of each sequence, taken from the cache."""
     size = 4 * elements * graph.use.sequences
     kept = graph.tape.held(size, graph.place.cache)
-    node = graph.sized(size, kept, *(() if graph.states is None else (graph.states,)))
+    node = graph.sized(size, kept, *_which(graph))
     graph.tape.expand(node)
+    _rest(graph, kept)
     return node
+
+
+def _which(graph: Graph) -> tuple[Node, ...]:
+    """Which sequences' states are meant."""
+    return () if graph.states is None else (graph.view(graph.states),)
+
+
+def _rest(graph: Graph, kept: Node) -> None:
+    """Keep the states of all other sequences, of which there are none: that, too, has a place."""
+    graph.tape.store(graph.place.cache, graph.sized(0, kept, *_which(graph)))
 
 
 def _convolved(graph: Graph, width: int, kernel: int, past: Node, new: Node) -> Node:
@@ -37,7 +49,20 @@ def _convolved(graph: Graph, width: int, kernel: int, past: Node, new: Node) -> 
 def _scanned(graph: Graph, inner: int, elements: int, *sources: Node) -> Node:
     """The outputs of all tokens and the new state, which is kept; a view of the outputs."""
     size = 4 * (inner * graph.tokens + elements * graph.use.sequences)
-    both = graph.sized(size, *sources)
+    return _stored(graph, graph.sized(size, *sources))
+
+
+def _scanned_in_cache(graph: Graph, inner: int, elements: int, *sources: Node) -> Node:
+    """The same, of the state as it lies in the cache."""
+    kept = graph.tape.held(4 * elements * graph.use.sequences, graph.place.cache)
+    size = 4 * (inner * graph.tokens + elements * graph.use.sequences)
+    both = graph.sized(size, kept, *sources, *_which(graph))
+    graph.tape.expand(both)
+    _rest(graph, kept)
+    return _stored(graph, both)
+
+
+def _stored(graph: Graph, both: Node) -> Node:
     graph.tape.store(graph.place.cache, graph.view(both))
     return graph.view(both)
 
@@ -59,7 +84,7 @@ def _delta(graph: Graph, state: Recurrent, source: Node) -> Node:
     value = graph.view(smooth)
     out = _scanned(graph, inner, size * inner, query, key, value, decay, strength, past)
     out = graph.in_place(inner, graph.op(inner, out), graph.op(inner, graph.view(gate)))
-    return graph.product(graph.model.hidden, graph.view(out), _RECURRENT)
+    return graph.view(graph.product(graph.model.hidden, graph.view(out), _RECURRENT))
 
 
 def _kimi(graph: Graph, state: Recurrent, source: Node) -> Node:
@@ -94,8 +119,8 @@ def _mamba(graph: Graph, state: Recurrent, source: Node) -> Node:
     step = graph.op(rank, graph.view(parts))
     step = graph.in_place(inner, graph.product(inner, step, _RECURRENT))
     sources = (graph.view(smooth), step, graph.view(parts))
-    out = _scanned(graph, inner, size * inner, *sources)
-    return _gated_out(graph, inner, out, smooth, both)
+    out = _scanned_in_cache(graph, inner, size * inner, *sources)
+    return graph.product(graph.model.hidden, _gated(graph, inner, out, smooth, both), _RECURRENT)
 
 
 def _mamba2(graph: Graph, state: Recurrent, source: Node) -> Node:
@@ -106,14 +131,17 @@ def _mamba2(graph: Graph, state: Recurrent, source: Node) -> Node:
     both = graph.product(inner + width + heads, source, _RECURRENT)
     smooth = graph.in_place(width, graph.op(width, _convolved(graph, width, kernel, past, both)))
     step = graph.in_place(heads, graph.op(heads, graph.view(both)))
-    out = _scanned(graph, inner, size * inner, graph.view(smooth), step)
-    return _gated_out(graph, inner, out, graph.view(smooth), both)
+    out = _scanned_in_cache(graph, inner, size * inner, graph.view(smooth), step)
+    gated = graph.view(_gated(graph, inner, out, graph.view(smooth), both))
+    if graph.model.architecture not in UNNORMED_STATES:
+        gated = graph.view(graph.op(inner, gated))
+    return graph.product(graph.model.hidden, gated, _RECURRENT)
 
 
-def _gated_out(graph: Graph, inner: int, out: Node, smooth: Node, both: Node) -> Node:
-    total = graph.op(inner, out, graph.op(inner, smooth))
-    gated = graph.op(inner, graph.op(inner, graph.view(both)), total)
-    return graph.product(graph.model.hidden, graph.view(gated), _RECURRENT)
+def _gated(graph: Graph, inner: int, out: Node, smooth: Node, both: Node) -> Node:
+    """The scan's outputs and what goes past it, times the gate."""
+    total = graph.in_place(inner, out, graph.in_place(inner, smooth))
+    return graph.op(inner, graph.op(inner, graph.view(both)), total)
 
 
 def _short(graph: Graph, state: Recurrent, source: Node) -> Node:

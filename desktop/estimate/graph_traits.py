@@ -9,12 +9,14 @@ HEAD_NORMS: Final = frozenset(
     {
         "afmoe", "apertus", "bailingmoe2", "dots1", "exaone-moe", "exaone4", "gemma-embedding",
         "gemma3", "gemma3n", "gemma4", "glm4moe", "grovemoe", "hunyuan-dense", "hunyuan-moe",
-        "hunyuan_vl", "hy_v3", "laguna", "lfm2", "lfm2moe", "llada-moe", "llama4", "maincoder",
+        "hunyuan_vl", "hy_v3", "laguna", "lfm2", "lfm2moe", "llada-moe", "maincoder",
         "maple", "mellum", "muse-glimmer", "openelm", "plamo2", "plamo3", "qwen3", "qwen35",
         "qwen35moe", "qwen3moe", "qwen3next", "qwen3vl", "qwen3vlmoe", "rnd1",
     }
 )  # fmt: skip
 """Queries and keys have a norm, head by head."""
+VALUE_NORMS: Final = frozenset({"gemma3n", "gemma4"})
+"""Values have a norm, head by head."""
 WIDE_NORMS: Final = frozenset({"minimax-m2", "olmo2", "olmoe", "step35"})
 """Queries and keys have a norm over all heads together."""
 ENCODERS: Final = frozenset(
@@ -52,6 +54,10 @@ UNROTATED: Final = frozenset(
     }
 )  # fmt: skip
 """Positions are not turned into rotations of queries and keys."""
+UNROTATED_WHERE_FULL: Final = frozenset(
+    {"afmoe", "cohere2", "cohere2moe", "exaone-moe", "exaone4", "llama4"}
+)
+"""They are in sliding layers only."""
 RESIDUAL_FIRST: Final = frozenset({"jamba", "lfm2", "lfm2moe"})
 """The sum after attention takes the place of the residual where it can."""
 RESIDUAL_FIRST_LATER: Final = frozenset({"jamba", "lfm2", "lfm2moe", "phi3", "phimoe"})
@@ -65,8 +71,24 @@ LATE_ROWS: Final = frozenset(
 """The rows that give outputs are picked after the last layer; else in it."""
 GATED_QUERIES: Final = frozenset({"qwen35", "qwen35moe", "qwen3next"})
 """Queries come with a gate for what attention gives."""
+GATED_VALUES: Final = frozenset({"afmoe"})
+"""A gate for what attention gives is a matrix of its own."""
 PAIRED: Final = frozenset({"chatglm", "glm4", "phi3"})
 """Gate and up are one matrix."""
+PAIRED_EXPERTS: Final = frozenset({"gemma4"})
+"""The same of experts."""
+SEPARATELY_NORMED: Final = frozenset({"gemma4"})
+"""A dense part beside the experts has norms of its own."""
+BIASED_ROUTERS: Final = frozenset(
+    {
+        "afmoe", "bailingmoe2", "deepseek2", "dots1", "ernie4_5-moe", "exaone-moe", "glm-dsa",
+        "glm4moe", "kimi-linear", "lfm2", "lfm2moe", "llama4", "minimax-m2", "nemotron_h",
+        "nemotron_h_moe", "step35",
+    }
+)  # fmt: skip
+"""Experts are chosen by scores with a bias, and weighed by those without."""
+SCALED_QUERIES: Final = frozenset({"llama4"})
+"""Queries of full layers are scaled by position."""
 SCALED_EMBEDDING: Final = frozenset(
     {
         "gemma", "gemma-embedding", "gemma2", "gemma3", "gemma3n", "gemma4", "granite",
@@ -85,3 +107,5 @@ FUSED: Final = frozenset(
     }
 )  # fmt: skip
 """Queries, keys and values are one product, and what is kept is a part of it."""
+UNNORMED_STATES: Final = frozenset({"falcon-h1", "plamo2"})
+"""No norm behind Mamba 2's scan."""

@@ -14,6 +14,9 @@ from typing import Final, TypeAlias
 Node: TypeAlias = int
 """A tensor's place on the tape."""
 _ENDLESS: Final = 1 << 62
+_HOST_ALIGNMENT: Final = 32
+_CARD_ALIGNMENT: Final = 128
+"""Bytes, of the back ends' buffers."""
 
 
 @dataclass(slots=True)
@@ -94,16 +97,18 @@ class Tape:
         return len(self.tensors) - 1
 
 
-def peaks(tape: Tape, *, copies: int = 1, alignment: int = 128) -> tuple[int, ...]:
+def peaks(tape: Tape, *, copies: int = 1) -> tuple[int, ...]:
     """Bytes of scratch on each device, the host last. Uses the tape up.
 
     Args:
         tape: the graph.
         copies: how often what pieces start with exists: 4 where cards work in a pipeline.
-        alignment: bytes, of the back ends' buffers.
     """
     steps, arrived = _pieces(tape)
-    plan = _Plan(tape.tensors, [_Arena(alignment) for _ in range(tape.host + 1)])
+    plan = _Plan(
+        tape.tensors,
+        [*(_Arena(_CARD_ALIGNMENT) for _ in range(tape.host)), _Arena(_HOST_ALIGNMENT)],
+    )
     plan.count(steps)
     first = tape.inputs if copies == 1 else [*tape.inputs, *arrived]
     for node in first:
@@ -195,18 +200,29 @@ class _Arena:
         return offset
 
     def give_back(self, offset: int, size: int) -> None:
-        """Take `size` bytes at `offset` back and join them to the holes beside them."""
-        if not size:
-            return
-        end = offset + self.rounded(size)
-        at = next(i for i, hole in enumerate(self.holes) if hole[0] >= end)
-        if self.holes[at][0] == end:
-            end += self.holes.pop(at)[1]
-        before = self.holes[at - 1] if at else None
-        if before is not None and before[0] + before[1] == offset:
-            before[1] = end - before[0]
-        else:
-            self.holes.insert(at, [offset, end - offset])
+        """Take `size` bytes at `offset` back and join them to a hole beside them.
+
+        As sloppily as ggml: nothing may be given back inside a hole, and then splits what is later
+        given back around it.
+        """
+        size = self.rounded(size)
+        for i, hole in enumerate(self.holes):
+            if hole[0] + hole[1] == offset:
+                hole[1] += size
+                self._join(i)
+                return
+            if offset + size == hole[0]:
+                hole[0], hole[1] = offset, hole[1] + size
+                self._join(i - 1)
+                return
+        beyond = (i for i, hole in enumerate(self.holes) if hole[0] >= offset)
+        at = next(beyond, len(self.holes))
+        self.holes.insert(at, [offset, size])
+
+    def _join(self, i: int) -> None:
+        """Join hole `i` to the next one, if they touch."""
+        if 0 <= i < len(self.holes) - 1 and sum(self.holes[i]) == self.holes[i + 1][0]:
+            self.holes[i][1] += self.holes.pop(i + 1)[1]
 
     def rounded(self, size: int) -> int:
         """Up to the alignment."""
