@@ -140,6 +140,10 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
             "Check the card's driver (a restart or a lost pass-through does this), or measure the "
             "processor on purpose: `gram bench --gpu-layers 0`.",
         ),
+        "device_no_card": Sentence(
+            "{name} is the processor, not a card.",
+            "Measure it: `gram bench --gpu-layers 0`. The engine's cards: {there}.",
+        ),
         "no_such_device": Sentence(
             "The engine lists no card called {name}.",
             "It lists: {there} (`gram machine` shows them).",
@@ -198,6 +202,11 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
         "bad_envelope": Sentence(
             "{name} is not a signed statement: {detail}.",
             "Give a file that Gram wrote (`gram results --export`).",
+        ),
+        "nothing_named": Sentence(
+            "No statement is named: the name is empty.",
+            "Name a file, the id of a result kept here (`gram results`), or `-` for standard "
+            "input.",
         ),
         "is_folder": Sentence(
             "{name} is a folder, not a signed statement.",
@@ -540,12 +549,20 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
         ),
         "output_full": Sentence(
             "The output could not be written: its disk is full.",
-            "A finished result is kept all the same: `gram results` shows it.",
+            "Free some space there, or write it elsewhere.",
+        ),
+        "output_full_kept": Sentence(
+            "The output could not be written: its disk is full.",
+            "The result is kept all the same: `gram results {id}` shows it.",
         ),
         "no_log": Sentence(
             "No log is kept: its file cannot be written ({detail}).",
             "Check the permissions of the folder that `gram doctor` names, or choose another with "
             "GRAM_HOME.",
+        ),
+        "output_failed_kept": Sentence(
+            "The output could not be written: {detail}.",
+            "The result is kept all the same: `gram results {id}` shows it.",
         ),
         "output_failed": Sentence(
             "Reading or writing failed: {detail}.",

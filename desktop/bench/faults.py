@@ -102,3 +102,5 @@ _FAULTS: Final[dict[str, Fault]] = {
     "silent": _silent,
     "memory": _memory,
 }
+NAMES: Final = tuple(_FAULTS)
+"""All that can be asked for."""

@@ -11,16 +11,16 @@ import click
 from desktop import __version__
 from desktop.cli.estimate_command import show_estimate
 from desktop.cli.fits_command import show_fits
-from desktop.cli.options import Seconds, speed_tests
+from desktop.cli.options import Commands, Seconds, Whole, known_fault, speed_tests
 from desktop.cli.output import (
     say,
     say_error,
     say_json,
-    say_json_text,
     say_output_failed,
     tolerate_poor_output,
 )
 from desktop.cli.plain import to_plain
+from desktop.cli.results_command import show_results, verify_statement
 from desktop.errors import GramError
 
 EXIT_ERROR = 1
@@ -30,7 +30,7 @@ EXIT_STOPPED = 130
 JSON_HELP = "Print one JSON object for programs instead of text."
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="gram")
 def gram() -> None:
     """Measure language models on this machine, and sign what you found.
@@ -101,12 +101,10 @@ def show_power(*, watch: bool, seconds: float | None, as_json: bool) -> None:
     help="Where there is no keychain, keep the key in a file of the data folder, and say so.",
 )
 @click.option("--wait", is_flag=True, help="If another measurement runs, wait for it.")
-@click.option(
-    "--threads", type=click.IntRange(1, 512), help="CPU threads. Default: the physical cores."
-)
+@click.option("--threads", type=Whole(1, 512), help="CPU threads. Default: the physical cores.")
 @click.option(
     "--gpu-layers",
-    type=click.IntRange(-1, 1000),
+    type=Whole(-1, 1000),
     default=-1,
     metavar="N",
     help="Layers to put on the graphics card; -1, the default, puts all there.",
@@ -122,13 +120,15 @@ def show_power(*, watch: bool, seconds: float | None, as_json: bool) -> None:
 @click.option(
     "--repetitions",
     # a statement holds at most 2,000 repetitions of all tests together
-    type=click.IntRange(1, 500),
+    type=Whole(1, 500),
     help="Exactly so many of each test. Default: until the spread is at most 2.5 %.",
 )
 @click.option(
     "--tests", callback=speed_tests, hidden=True, help="Other tests, as `pp16,tg4` (tests)."
 )
-@click.option("--fault", hidden=True, help="Ask the worker for a fault (tests).")
+@click.option(
+    "--fault", callback=known_fault, hidden=True, help="Ask the worker for a fault (tests)."
+)
 def bench(as_json: bool, **options: Any) -> None:  # noqa: FBT001 - click passes by name
     """Measure BUILD: a GGUF file, the name of a build that is here, or `reference`.
 
@@ -161,7 +161,9 @@ def bench(as_json: bool, **options: Any) -> None:  # noqa: FBT001 - click passes
 @click.option(
     "--seconds", type=Seconds(1, 600), hidden=True, help="Take no longer than so (tests)."
 )
-@click.option("--fault", hidden=True, help="Ask the worker for a fault (tests).")
+@click.option(
+    "--fault", callback=known_fault, hidden=True, help="Ask the worker for a fault (tests)."
+)
 def measure_parts(as_json: bool, last: bool, **options: Any) -> None:  # noqa: FBT001 - by name
     """Measure this machine's parts, in under a minute.
 
@@ -175,33 +177,6 @@ def measure_parts(as_json: bool, last: bool, **options: Any) -> None:  # noqa: F
         door.show_kept(as_json=as_json)
         return
     sys.exit(door.measure(as_json=as_json, **options))
-
-
-@gram.command()
-@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
-@click.option("--export", metavar="ID", help="Print the signed statement with this id.")
-def results(*, as_json: bool, export: str | None) -> None:
-    """List what was measured here, newest first."""
-    from desktop.cli import show  # noqa: PLC0415
-    from desktop.paths import default_paths  # noqa: PLC0415
-    from desktop.services.results import exported, result_rows  # noqa: PLC0415
-
-    if export:
-        say_json_text(exported(default_paths(), export))
-        return
-    _print(result_rows(default_paths()), show.results, as_json=as_json)
-
-
-@gram.command()
-@click.argument("file", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
-def verify(file: Path, *, as_json: bool) -> None:
-    """Check a signed statement: FILE, or the id of a result kept here."""
-    from desktop.cli import show  # noqa: PLC0415
-    from desktop.paths import default_paths  # noqa: PLC0415
-    from desktop.services.results import verified  # noqa: PLC0415
-
-    _print(verified(default_paths(), file), show.statement, as_json=as_json)
 
 
 @gram.command()
@@ -272,6 +247,8 @@ def window(*, measure: bool, allow_key_file: bool, others: tuple[str, ...]) -> N
 
 gram.add_command(show_estimate)
 gram.add_command(show_fits)
+gram.add_command(show_results)
+gram.add_command(verify_statement)
 
 
 def main(arguments: list[str]) -> int:

@@ -1,15 +1,21 @@
 """Price and carbon in the terminal: the figure first, then how it came about."""
 
+from dataclasses import fields
 from typing import Final
 
 from desktop.cli import figures
 from desktop.cli.figures import DASH
+from desktop.cli.output import say_reason
 from desktop.cli.plain import Plain, to_plain
 from desktop.errors import Reason
+from desktop.paths import Paths
 from desktop.records.cost import Carbon, Costs, GridBasis, HourlyRate, RateBasis, RateCard
 from desktop.records.energy import MeterFacts
+from desktop.records.run import Run
 from desktop.rules.carbon import NOT_COUNTED
-from desktop.rules.price import DEAREST
+from desktop.rules.price import DEAREST, left_out
+from desktop.services.costs import costs_of
+from desktop.settings import read_settings
 
 _RATES: Final = {
     RateBasis.RENTED: "what is paid for this machine",
@@ -37,11 +43,28 @@ def plain(costs: Costs) -> Plain:
     return {
         "price": to_plain(costs.price),
         "price_missing": to_plain(costs.price_missing),
-        "carbon": to_plain(costs.carbon),
+        "price_not_counted": left_out(costs.price.rate) if costs.price else None,
+        "carbon": _plain_carbon(costs.carbon),
         "carbon_missing": to_plain(costs.carbon_missing),
         "not_counted": NOT_COUNTED,
         "energy_from": to_plain(costs.meter),
     }
+
+
+def costs_today(paths: Paths, run: Run) -> Costs:
+    """What a run cost by the settings of now; what is wrong with them is said on stderr."""
+    settings, told = read_settings(paths.settings)
+    for reason in told:
+        say_reason(reason)
+    return costs_of(run, settings)
+
+
+def _plain_carbon(carbon: Carbon | None) -> Plain:
+    """With the amount that the grams are of in their key's name."""
+    if carbon is None:
+        return None
+    said = {field.name: to_plain(getattr(carbon, field.name)) for field in fields(carbon)}
+    return {"co2e_g_per_mtok": said.pop("co2e_g"), **said}
 
 
 def _price(costs: Costs) -> str:
@@ -53,7 +76,10 @@ def _price(costs: Costs) -> str:
 
 def _rate(rate: HourlyRate) -> str:
     said = f"${figures.number(rate.usd_h)} an hour, {_RATES[rate.basis]}"
-    return said if rate.card is None else f"{said}: {_card(rate.card)}"
+    if rate.card is not None:
+        return f"{said}: {_card(rate.card)}"
+    beside = left_out(rate)
+    return said if beside is None else f"{said}. {beside}"
 
 
 def _card(card: RateCard) -> str:

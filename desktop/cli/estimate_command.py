@@ -5,8 +5,10 @@ from typing import Any
 
 import click
 
+from desktop.cli.options import Command, Whole
 
-@click.command("estimate")
+
+@click.command("estimate", cls=Command)
 @click.argument("model", required=False)
 @click.option(
     "--device",
@@ -18,7 +20,7 @@ import click
 @click.option(
     "--context",
     "position",
-    type=click.IntRange(0, 1 << 24),
+    type=Whole(0, 1 << 24),
     metavar="N",
     help="Tokens before the one that is generated: a longer text takes more memory and is slower. "
     "Default: 1024.",

@@ -1,9 +1,18 @@
 """Figures as the terminal prints them: three significant, a dash where nothing was measured."""
 
-from desktop.records.energy import Energy, MeterFacts
-from desktop.records.run import Rate
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from desktop.records.energy import Energy, MeterFacts, Scope
+from desktop.records.run import Note, Rate
+from desktop.rules.marks import signs
 
 DASH = "—"
+_SCOPES: Final[Mapping[Scope, str]] = {
+    Scope.BOARD: "the card only",
+    Scope.PACKAGE: "the processor only",
+    Scope.SYSTEM: "the whole machine",
+}
 
 
 def number(value: float) -> str:
@@ -26,9 +35,16 @@ def rate(value: Rate | None) -> str:
     return f"{number(value.median_tok_s)} tok/s {spread(value.spread)}".rstrip()
 
 
-def speed(value: float | None, value_spread: float | None) -> str:
+def speed(value: float | None, value_spread: float | None, marks: Iterable[Note] = ()) -> str:
     """A rate in a table whose head names the unit."""
-    return f"{number(value)} {spread(value_spread)}".rstrip() if value is not None else DASH
+    if value is None:
+        return DASH
+    return marked(f"{number(value)} {spread(value_spread)}".rstrip(), marks)
+
+
+def marked(figure: str, marks: Iterable[Note]) -> str:
+    """`7.97 GB/s !`: a figure and the signs that say to read it with care."""
+    return f"{figure} {signs(marks)}".rstrip()
 
 
 def size(count_bytes: int | None) -> str:
@@ -75,5 +91,5 @@ def signature(key_id: str | None, statement_id: str | None) -> str:
 
 
 def meter(facts: MeterFacts) -> str:
-    """With what the watts feed: `sensor (RAPL), package`."""
-    return f"{facts.source} ({facts.name}), {facts.scope}"
+    """With what the watts feed: `sensor (RAPL), the processor only`."""
+    return f"{facts.source} ({facts.name}), {_SCOPES[facts.scope]}"

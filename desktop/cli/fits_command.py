@@ -6,14 +6,14 @@ from typing import Any
 
 import click
 
-from desktop.cli.options import Seconds
+from desktop.cli.options import Command, Seconds, Whole
 
 
-@click.command("fits")
+@click.command("fits", cls=Command)
 @click.argument("words", nargs=-1)
 @click.option(
     "--context",
-    type=click.IntRange(1, 1 << 24),
+    type=Whole(1, 1 << 24),
     default=4096,
     show_default=True,
     metavar="N",
@@ -21,7 +21,7 @@ from desktop.cli.options import Seconds
 )
 @click.option(
     "--depth",
-    type=click.IntRange(0, 1 << 24),
+    type=Whole(0, 1 << 24),
     default=1024,
     show_default=True,
     metavar="N",
@@ -69,8 +69,8 @@ from desktop.cli.options import Seconds
 @click.option(
     "--seconds", type=Seconds(1, 600), hidden=True, help="Take no longer for the probe (tests)."
 )
-@click.option("--tokens", type=click.IntRange(1, 128), default=128, hidden=True)
-@click.option("--threads", type=click.IntRange(1, 512), hidden=True)
+@click.option("--tokens", type=Whole(1, 128), default=128, hidden=True)
+@click.option("--threads", type=Whole(1, 512), hidden=True)
 @click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object for programs instead of text."
 )

@@ -1,4 +1,4 @@
-"""What the terminal's options take that click has no type for."""
+"""What the terminal's options take that click has no type for, and how they are suggested."""
 
 import math
 from typing import Any
@@ -21,8 +21,45 @@ def speed_tests(
     return tests
 
 
+def known_fault(_context: click.Context, _option: click.Parameter, name: str | None) -> str | None:
+    """A fault that the worker knows."""
+    from desktop.bench.faults import NAMES  # noqa: PLC0415
+
+    if name is not None and name not in NAMES:
+        raise click.BadParameter(f"there are: {', '.join(NAMES)}")
+    return name
+
+
+class Command(click.Command):
+    """One whose hidden options are for tests: nobody is led to them by a slip of the keyboard."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As click's; a misspelt option gets suggestions of those that the help shows."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as e:
+            shown = [
+                o for p in self.get_params(ctx) if not getattr(p, "hidden", False) for o in p.opts
+            ]
+            raise click.NoSuchOption(e.option_name, possibilities=shown, ctx=e.ctx) from e
+
+
+class Commands(click.Group):
+    """A group of such commands."""
+
+    command_class = Command
+
+
+class Whole(click.IntRange):
+    """A whole number within a range."""
+
+    name = "whole number"
+
+
 class Seconds(click.FloatRange):
-    """A time within a range."""
+    """A number within a range, most often a time."""
+
+    name = "number"
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None

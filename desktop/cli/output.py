@@ -14,10 +14,11 @@ import json
 import os
 import sys
 import unicodedata
+from collections.abc import Iterator
 from typing import Final, TextIO
 
 from desktop.cli.plain import Plain
-from desktop.errors import Reason, visible_text
+from desktop.errors import Param, Reason, visible_text
 
 _NEAREST: Final = "gram-nearest"
 """The name of the error handler, for `codecs`."""
@@ -133,14 +134,43 @@ def say_error(reason: Reason, *, as_json: bool) -> None:
     say_reason(reason)
 
 
+class UntoldError(OSError):
+    """A result is kept, but it could not be told."""
+
+    def __init__(self, error: OSError, statement_id: str) -> None:
+        super().__init__(error.errno, error.strerror or str(error))
+        self.statement_id = statement_id
+
+
+@contextlib.contextmanager
+def after_keeping(statement_id: str | None) -> Iterator[None]:
+    """Telling of a result: when the output fails meanwhile, the person learns that it is kept.
+
+    Args:
+        statement_id: None where nothing was kept.
+
+    Raises:
+        UntoldError: instead of the output's error, where something was kept.
+    """
+    try:
+        yield
+    except OSError as e:
+        if statement_id is None or isinstance(e, BrokenPipeError):
+            raise
+        raise UntoldError(e, statement_id) from e
+
+
 def say_output_failed(error: OSError) -> None:
     """Stdout cannot be written: let go of it, and say so unless its reader just had enough."""
     _give_up(sys.stdout)
     if isinstance(error, BrokenPipeError):
         return
     code = "output_full" if error.errno == errno.ENOSPC else "output_failed"
+    params: dict[str, Param] = {"detail": error.strerror or str(error)}
+    if isinstance(error, UntoldError):
+        code, params["id"] = f"{code}_kept", error.statement_id[:12]
     try:
-        say_reason(Reason(code, {"detail": error.strerror or str(error)}))
+        say_reason(Reason(code, params))
     except OSError:  # stderr is just as full
         _give_up(sys.stderr)
 

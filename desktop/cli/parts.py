@@ -6,24 +6,25 @@ from typing import TypedDict, Unpack
 from desktop.cli import EXIT_ERROR, EXIT_STOPPED, parts_show
 from desktop.cli.following import measured, outside_of, signing_of
 from desktop.cli.live import LiveLine
-from desktop.cli.output import say_error, say_json
-from desktop.cli.plain import to_plain
+from desktop.cli.output import after_keeping, say_error, say_json
+from desktop.cli.statements import statement_json, unsigned_parts_json
 from desktop.paths import default_paths
 from desktop.records.events import PartsFinished, Phase, RunFailed
 from desktop.records.events import Progress as RunProgress
-from desktop.records.parts import PartsRequest, PartTest
+from desktop.records.parts import PartsRequest
 from desktop.rules.parts_words import TESTS
-from desktop.services.results import kept_parts
+from desktop.services.results import kept_parts, kept_statement
 
 
 class PartsLine(LiveLine):
     """The moving line, in the parts' words: the device and its test."""
 
     def words(self, event: RunProgress) -> str:
-        """`Starting the engine`, `CPU: matrix-vector, Q4_0`."""
-        if event.test:
-            device, _, test = event.test.rpartition(" ")
-            return f"{device}: {TESTS[PartTest(test)]}"
+        """`Starting the engine`, `CPU, 2 threads: matrix-vector, Q4_0 (9 of 11)`."""
+        at = event.part
+        if at is not None:
+            device = parts_show.with_threads(at.device, at.threads)
+            return f"{device}: {TESTS[at.test]} ({at.number} of {at.planned})"
         # a run's words would speak of a build
         return "Starting the engine" if event.phase is Phase.LOADING else super().words(event)
 
@@ -55,7 +56,7 @@ def show_kept(*, as_json: bool) -> None:
     """
     kept = kept_parts(default_paths())
     if as_json:
-        say_json(to_plain(kept))
+        say_json(statement_json(kept))
     else:
         parts_show.parts_kept(kept)
 
@@ -75,8 +76,11 @@ def _tell(end: PartsFinished | RunFailed, *, as_json: bool) -> int:
     if isinstance(end, RunFailed):
         say_error(end.reason, as_json=as_json)
         return EXIT_STOPPED if end.cancelled else EXIT_ERROR
-    if as_json:
-        say_json(to_plain(end))
-    else:
-        parts_show.parts_finished(end)
+    with after_keeping(end.statement_id):
+        if not as_json:
+            parts_show.parts_finished(end)
+        elif end.statement_id is None:
+            say_json(unsigned_parts_json(end.parts))
+        else:
+            say_json(statement_json(kept_statement(default_paths(), end.statement_id)))
     return 0

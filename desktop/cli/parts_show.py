@@ -1,17 +1,19 @@
 """A machine's parts as a table, for people."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
-
-from rich.table import Table
 
 from desktop.cli import figures
 from desktop.cli.figures import DASH
-from desktop.cli.tables import LABEL_WIDTH, cell, print_facts, print_table
+from desktop.cli.fitting import Column, print_fitting
+from desktop.cli.tables import print_facts
 from desktop.records.events import PartsFinished
 from desktop.records.machine import DeviceKind
-from desktop.records.parts import Part, PartRate, Parts, PartSkip, PartTest
-from desktop.rules.parts_rates import caches_may_help, part_rate
+from desktop.records.parts import Part, PartRate, Parts, PartSkip, PartTest, Skipped
+from desktop.records.run import Note
+from desktop.rules.marks import SIGNS, signs
+from desktop.rules.notes import PARTS_WORDS, notes_of_parts
+from desktop.rules.parts_rates import rates_of
 from desktop.rules.parts_words import TESTS, WHY
 from desktop.services.results import Checked
 
@@ -35,20 +37,18 @@ def parts_kept(kept: Checked) -> None:
 
 
 def parts(found: Parts) -> None:
-    """Engine, devices, and one line a figure: median and spread."""
+    """Engine, devices, one line a figure, what has none, and with what care to read them."""
     print_facts(
         ("Engine", f"{found.engine} {found.engine_version}"),
         *(("Device", _device(found, name)) for name in _names(found)),
     )
-    table = Table(box=None, pad_edge=False)
-    table.add_column("device", overflow="fold", max_width=LABEL_WIDTH)
-    table.add_column("test", no_wrap=True)
-    for head in ("median", "spread", "repetitions"):
-        table.add_column(head, justify="right", no_wrap=True)
-    table.add_column("size", overflow="fold")
-    for cells in _rows(found):
-        table.add_row(*map(cell, cells))
-    print_table(table)
+    rates = rates_of(found)
+    pairs = _in_order(list(zip(found.parts, rates, strict=True)))
+    print_fitting(_columns([part for part, _ in pairs], [rate for _, rate in pairs]))
+    print_facts(
+        *(("No figure", line) for line in _missing(found.skipped)),
+        *(("Note", _note(note)) for note in notes_of_parts(found)),
+    )
 
 
 def figure(rate: PartRate) -> str:
@@ -60,50 +60,66 @@ def figure(rate: PartRate) -> str:
     return f"{figures.number(rate.median / factor)} {letter}{unit}"
 
 
-def _rows(found: Parts) -> Iterable[tuple[str, ...]]:
-    for part in _in_order(found.parts):
-        rate = part_rate(part)
-        yield (
-            _with_threads(part),
-            TESTS[part.test],
-            figure(rate),
-            figures.spread(rate.spread),
-            str(rate.repetitions),
-            _size(part) + _caution(rate),
-        )
-    for skip in found.skipped:
-        yield _with_threads(skip), TESTS[skip.test], DASH, "", "", WHY[skip.why]
+def with_threads(device: str, threads: int | None) -> str:
+    """`CUDA0`, `CPU, 2 threads`."""
+    if threads is None:
+        return device
+    return f"{device}, {threads} thread{'s' if threads != 1 else ''}"
 
 
-def _in_order(parts: Sequence[Part]) -> list[Part]:
+def _columns(parts: Sequence[Part], rates: Sequence[PartRate]) -> list[Column]:
+    return [
+        Column("device", [with_threads(p.device, p.threads) for p in parts], heading=True),
+        Column("test", [TESTS[part.test] for part in parts]),
+        Column("median", [figure(rate) for rate in rates], right=True),
+        # beside the figures, which stand one below the other
+        Column("", [signs(rate.marks) for rate in rates]),
+        Column("spread", [figures.spread(rate.spread) for rate in rates], right=True),
+        Column("repetitions", [str(rate.repetitions) for rate in rates], drop=1, right=True),
+        Column("size", list(map(_size, parts, rates)), drop=2),
+    ]
+
+
+def _in_order(pairs: Sequence[tuple[Part, PartRate]]) -> list[tuple[Part, PartRate]]:
     """Of each device the tests as people read them; they are measured in another order."""
-    groups = list(dict.fromkeys((p.device, p.threads) for p in parts))
+    groups = list(dict.fromkeys((p.device, p.threads) for p, _ in pairs))
     tests = list(PartTest)
-    return sorted(parts, key=lambda p: (groups.index((p.device, p.threads)), tests.index(p.test)))
+    return sorted(
+        pairs,
+        key=lambda p: (groups.index((p[0].device, p[0].threads)), tests.index(p[0].test)),
+    )
 
 
-def _with_threads(of: Part | PartSkip) -> str:
-    if of.threads is None:
-        return of.device
-    return f"{of.device}, {of.threads} thread{'s' if of.threads != 1 else ''}"
-
-
-def _size(part: Part) -> str:
-    """What one pass went over: matrices, a product, or values."""
+def _size(part: Part, rate: PartRate) -> str:
+    """What one pass went over: matrices, a product, or values; of memory how much it is."""
     if part.test in {PartTest.COPY, PartTest.SMALL_GRAPH}:
-        return f"{part.shape[0]:,} values"
-    m, n, k, count = part.shape
-    if part.test is PartTest.MATMUL_F16:
-        return f"{m} × {k} by {k} × {n}"  # noqa: RUF001 - the sign that is meant
-    return f"{count} matrices of {m} × {k}"  # noqa: RUF001
+        said = f"{part.shape[0]:,} values"
+    else:
+        m, n, k, count = part.shape
+        one = f"{m} × {k}"  # noqa: RUF001 - the sign that is meant
+        matrices = "1 matrix" if count == 1 else f"{count} matrices"
+        said = f"{matrices} of {one}"
+        if part.test is PartTest.MATMUL_F16:
+            said = f"{one} by {k} × {n}"  # noqa: RUF001
+    if rate.pass_bytes is None:
+        return said
+    return f"{said}, {figures.number(rate.pass_bytes / _MIB)} MiB"
 
 
-def _caution(rate: PartRate) -> str:
-    """Said of a rate of memory that may be one of caches."""
-    if rate.pass_bytes is None or not caches_may_help(rate):
-        return ""
-    mib = rate.pass_bytes / _MIB
-    return f"; read only {figures.number(mib)} MiB: caches may have helped"
+def _missing(skipped: Iterable[PartSkip]) -> Iterator[str]:
+    """`CPU, 2 threads: copy, F32; small graph: no time was left`."""
+    tests: dict[tuple[str, Skipped], list[str]] = {}
+    for skip in skipped:
+        key = (with_threads(skip.device, skip.threads), skip.why)
+        tests.setdefault(key, []).append(TESTS[skip.test])
+    for (device, why), names in tests.items():
+        yield f"{DASH} {device}: {'; '.join(names)}: {WHY[why]}"
+
+
+def _note(note: Note) -> str:
+    """With the sign that stands at the figures that it is of."""
+    words = PARTS_WORDS[note]
+    return f"{SIGNS[note]}  {words}" if note in SIGNS else words
 
 
 def _names(found: Parts) -> tuple[str, ...]:

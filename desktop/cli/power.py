@@ -114,7 +114,9 @@ def _line(now: PowerNow) -> Text:
     line = cell(f"{figures.watts(now.watts_w):>9}", "bold")
     line.no_wrap, line.overflow = True, "ellipsis"
     mean, used = figures.watts(now.mean_w), figures.joules(now.energy_j)
-    line.append_text(cell(f"   {figures.meter(now.meter)}   mean {mean}   {used}", "not bold"))
+    # a narrow line: what the watts feed stands with the sum
+    source = f"{now.meter.source} ({now.meter.name})"
+    line.append_text(cell(f"   {source}   mean {mean}   {used}", "not bold"))
     line.append(f"   {now.seconds:.0f} s   Ctrl+C ends", "not bold dim")
     return line
 
@@ -129,7 +131,7 @@ def _json_line(now: PowerNow) -> None:
 
 
 def summary(now: PowerNow) -> str:
-    """`Mean 41.2 W, 824 J in 20.0 s, sensor (RAPL), package`, or that nothing could be read."""
+    """`Mean 41.2 W, 824 J in 20.0 s, sensor (RAPL), the processor only`, or that nothing could be read."""
     if now.mean_w is None or now.covered is None:
         return f"Nothing could be read. {now.meter.detail}"
     mean, used = figures.watts(now.mean_w), figures.joules(now.energy_j)

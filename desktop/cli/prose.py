@@ -1,7 +1,10 @@
-"""Headings and sentences of long pages: wrapped at words in a terminal, whole lines in a pipe."""
+"""Headings and sentences of long pages: wrapped at words in a terminal, whole lines in a pipe.
+
+Where `COLUMNS` is set, they are wrapped in a pipe too.
+"""
 
 from desktop.cli.output import say
-from desktop.cli.tables import cell, console
+from desktop.cli.tables import cell, columns_told, console, print_table
 
 
 def heading(text: str) -> None:
@@ -16,8 +19,7 @@ def paragraph(text: str) -> None:
 
 
 def _write(text: str, style: str = "") -> None:
-    terminal = console()
-    if terminal.is_terminal:
-        terminal.print(cell(text, style))
+    if console().is_terminal or columns_told():
+        print_table(cell(text, style))
     else:
         say(text)

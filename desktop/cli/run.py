@@ -7,9 +7,10 @@ from desktop.cli import EXIT_ERROR, EXIT_STOPPED, show
 from desktop.cli.costs import plain as plain_costs
 from desktop.cli.following import measured, outside_of, signing_of
 from desktop.cli.live import LiveLine
-from desktop.cli.output import say_error, say_json, say_reason
+from desktop.cli.output import after_keeping, say_error, say_json, say_reason
 from desktop.cli.plain import to_plain
 from desktop.paths import Paths, default_paths
+from desktop.records.cost import Costs
 from desktop.records.events import RunFailed, RunFinished
 from desktop.records.request import RunRequest
 from desktop.records.run import PP512, TG128, SpeedTest
@@ -71,17 +72,21 @@ def _request(options: Options) -> RunRequest:
 
 def _tell(end: RunFinished | RunFailed, settings: Settings, *, as_json: bool) -> int:
     if isinstance(end, RunFinished):
-        costs = costs_of(end.run, settings)
-        if as_json:
-            said = {
-                "run": to_plain(end.run),
-                "statement_id": end.statement_id,
-                "key_id": end.key_id,
-                "costs": plain_costs(costs),
-            }
-            say_json(said)
-        else:
-            show.run_finished(end, costs)
+        with after_keeping(end.statement_id):
+            _show(end, costs_of(end.run, settings), as_json=as_json)
         return 0
     say_error(end.reason, as_json=as_json)
     return EXIT_STOPPED if end.cancelled else EXIT_ERROR
+
+
+def _show(end: RunFinished, costs: Costs, *, as_json: bool) -> None:
+    if not as_json:
+        show.run_finished(end, costs)
+        return
+    said = {
+        "run": to_plain(end.run),
+        "statement_id": end.statement_id,
+        "key_id": end.key_id,
+        "costs": plain_costs(costs),
+    }
+    say_json(said)

@@ -1,6 +1,6 @@
 """What the terminal prints: tables and short lists, for people."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from rich.table import Table
 
@@ -12,8 +12,8 @@ from desktop.cli.tables import cell, print_facts, print_table
 from desktop.records.build import LocalBuild
 from desktop.records.cost import Costs
 from desktop.records.events import RunFinished
-from desktop.records.request import ResultRow
-from desktop.records.run import Rate, Run
+from desktop.records.run import Note, Plan, Rate, Run
+from desktop.rules.marks import SIGNS, marks_of
 from desktop.rules.notes import WORDS
 from desktop.rules.rates import energy_per_token_j
 from desktop.services.doctor import Finding
@@ -21,6 +21,7 @@ from desktop.services.power_facts import PowerFacts
 from desktop.services.results import Checked
 
 WHOLE_PERCENT = 98
+DERIVED = "Not signed: by the settings of today, what a million generated tokens cost here."
 PLACES = {"used": "green", "readable": "", "not readable": "yellow"}
 STATES = {"ok": "green", "optional": "yellow", "missing": "red"}
 """The words of `gram power` and `gram doctor`, and their colours."""
@@ -33,25 +34,13 @@ def run_finished(done: RunFinished, costs: Costs) -> None:
     print_facts(("Signature", figures.signature(done.key_id, done.statement_id)))
 
 
-def results(rows: Sequence[ResultRow]) -> None:
-    """`gram results`."""
-    if not rows:
-        say("Nothing was measured here yet. Start with `gram bench`.")
-        return
-    table = Table(box=None, pad_edge=False)
-    for head in ("id", "when (UTC)"):
-        table.add_column(head, no_wrap=True)
-    table.add_column("build", overflow="fold")
-    for head in ("prompt tok/s", "generation tok/s", "J/token"):
-        table.add_column(head, justify="right", overflow="fold")
-    table.add_column("signed", no_wrap=True)
-    for row in rows:
-        table.add_row(*map(cell, _result_cells(row)))
-    print_table(table)
+def statement(checked: Checked, costs: Costs | None) -> None:
+    """`gram verify`, and `gram results` of one result.
 
-
-def statement(checked: Checked) -> None:
-    """`gram verify`."""
+    Args:
+        checked: the statement, and what is in it.
+        costs: of a run that is kept here; None of everything else.
+    """
     said = checked.statement
     print_facts(
         ("Signature", f"holds: signed by {said.short_key}"),
@@ -62,6 +51,8 @@ def statement(checked: Checked) -> None:
         _run(checked.run)
     if checked.parts is not None:
         parts_show.parts(checked.parts)
+    if costs is not None:
+        print_facts(("Derived", DERIVED), *cost_lines(costs))
 
 
 def builds(found: Iterable[LocalBuild]) -> None:
@@ -123,18 +114,23 @@ def _run(run: Run) -> None:
     print_facts(
         ("Build", f"{build.name}{synthetic}, {figures.size(build.size_bytes)}"),
         ("Engine", _engine_line(run)),
-        *((f"{_test(r.test)} ({r.test})", _rate_line(r)) for r in run.rates),
+        *((f"{_test(r.test)} ({r.test})", _rate_line(r, run.plan)) for r in run.rates),
         *((f"Energy ({test})", _energy_line(run, test)) for test, _ in run.energy),
         ("Memory held", _memory_line(run)),
-        *(("Note", WORDS[note]) for note in run.notes),
+        *(("Note", _note(note)) for note in run.notes),
     )
 
 
-def _rate_line(rate: Rate) -> str:
+def _note(note: Note) -> str:
+    """With the sign that stands at the figures that it is of."""
+    return f"{SIGNS[note]}  {WORDS[note]}" if note in SIGNS else WORDS[note]
 
+
+def _rate_line(rate: Rate, plan: Plan) -> str:
     peak = figures.number(rate.peak_tok_s)
     times = "1 repetition" if rate.repetitions == 1 else f"{rate.repetitions} repetitions"
-    return f"{figures.rate(rate)}   ({times}, peak {peak})"
+    figure = figures.marked(figures.rate(rate), marks_of(rate.spread, plan.target_spread))
+    return f"{figure}   ({times}, peak {peak})"
 
 
 def _engine_line(run: Run) -> str:
@@ -158,19 +154,6 @@ def _memory_line(run: Run) -> str:
     return (
         f"weights {size(held.weights_bytes)}, KV cache {size(held.kv_cache_bytes)}, "
         f"buffers {size(held.compute_bytes)}; process at most {size(held.process_peak_bytes)}"
-    )
-
-
-def _result_cells(row: ResultRow) -> tuple[str, ...]:
-    energy, source = row.energy_per_token_j, (row.energy_source or "").split(" ")[0]
-    return (
-        row.id[:8],
-        row.at.replace("T", " ")[:16],
-        row.build + (" (synthetic)" if row.synthetic else ""),
-        figures.speed(row.prompt_tok_s, row.prompt_spread),
-        figures.speed(row.generation_tok_s, row.generation_spread),
-        DASH if energy is None else f"{figures.number(energy)} {source}",
-        f"·{row.key_id[-6:]}",
     )
 
 

@@ -1,4 +1,4 @@
-"""Tables for people: in the terminal's width, or for a pipe.
+"""Tables for people: in the terminal's width, in that of `COLUMNS`, or for a pipe.
 
 No text is read as markup, and none of it reaches the terminal with what a terminal would obey.
 """
@@ -19,6 +19,8 @@ from desktop.errors import visible_text
 PIPED_WIDTH: Final = 140
 LABEL_WIDTH: Final = 40
 """The most that a label takes: what it labels is to be read beside it."""
+_LEAST_WIDTH: Final = 20
+"""Of `COLUMNS`: with less nothing can be read."""
 
 
 class PlainConsole(Console):
@@ -52,14 +54,26 @@ def cell(text: str, style: str = "") -> Text:
     return Text(visible_text(text), style=style)
 
 
-def print_table(table: Table, piped_width: int = PIPED_WIDTH) -> None:
-    """To a terminal in its width; to a pipe or a file without folding and trailing blanks."""
+def columns_told() -> int | None:
+    """What `COLUMNS` asks for; None where it is not set, or no sensible number."""
+    told = os.environ.get("COLUMNS", "")
+    return int(told) if told.isascii() and told.isdigit() and int(told) >= _LEAST_WIDTH else None
+
+
+def room(piped_width: int = PIPED_WIDTH) -> int:
+    """Letters in a line: the terminal's; in a pipe or a file those of `COLUMNS`, if it is set."""
+    terminal = console()
+    return terminal.width if terminal.is_terminal else columns_told() or piped_width
+
+
+def print_table(table: RenderableType, piped_width: int = PIPED_WIDTH) -> None:
+    """In the width that there is (`room`); in a pipe or a file without trailing blanks."""
     terminal = console()
     if terminal.is_terminal:
         terminal.print(table)
         return
     wide = io.StringIO()
-    PlainConsole(width=piped_width, file=wide, color_system=None).print(table)
+    PlainConsole(width=room(piped_width), file=wide, color_system=None).print(table)
     for line in wide.getvalue().splitlines():
         say(line.rstrip())
 

@@ -38,7 +38,7 @@ class Skipped(StrEnum):
     MEMORY = "memory"
     """It does not fit into the memory that is free."""
     TIME = "time"
-    """No time was left."""
+    """No time was left, or too little for a set that caches do not hold."""
     FAILED = "failed"
     """The backend reported an error."""
     WRONG = "wrong"
@@ -126,6 +126,32 @@ class Parts:
     started_at: str
     """RFC 3339, UTC."""
     skipped: tuple[PartSkip, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PartsOfDevice:
+    """What kept parts say of one device, in short."""
+
+    device: str
+    """The engine's name of it."""
+    description: str | None
+    product: PartRate | None
+    """The fastest large product: FLOP/s."""
+    memory: PartRate | None
+    """The fastest of the tests of memory: bytes/s."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartsRow:
+    """Kept parts as the doors list them."""
+
+    id: str
+    key_id: str
+    at: str
+    """RFC 3339, UTC."""
+    engine: str
+    devices: tuple[PartsOfDevice, ...]
+    notes: tuple[Note, ...]
 
 
 @dataclass(frozen=True, slots=True)

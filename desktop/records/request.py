@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from desktop.records.run import PP512, TG128, SpeedTest
+from desktop.records.run import PP512, TG128, Note, SpeedTest
 
 
 class Signing(StrEnum):
@@ -60,6 +60,9 @@ class ResultRow:
     """Per generated token."""
     energy_source: str | None
     """`sensor` or `modelled`, with the meter's name: `modelled (CPU load)`."""
+    prompt_marks: tuple[Note, ...] = ()
+    """Why to read the rate with care: `SPREAD`, `FEW`."""
+    generation_marks: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from desktop.records.energy import Source
 from desktop.records.machine import CARD_KINDS, Conditions, DeviceKind, PowerSupply
 from desktop.records.parts import Parts
 from desktop.records.run import Note, Run
+from desktop.rules.marks import marks_of
 from desktop.rules.parts_rates import rates_of
 
 OTHER_LOAD_PERCENT = 5.0
@@ -38,11 +39,9 @@ PARTS_WORDS: Final[Mapping[Note, str]] = {
 
 def notes_of(run: Run) -> tuple[Note, ...]:
     """The notes that apply, in the order of the enumeration."""
+    marked = {mark for r in run.rates for mark in marks_of(r.spread, run.plan.target_spread)}
     found = {
-        Note.SPREAD: any(
-            r.spread is not None and r.spread > run.plan.target_spread for r in run.rates
-        ),
-        Note.FEW: any(r.spread is None for r in run.rates),
+        **dict.fromkeys(marked, True),
         Note.SYNTHETIC: run.build.synthetic,
         Note.CPU_INSTEAD: _cpu_instead(run),
         Note.SOFTWARE_DEVICE: _on_software(run),

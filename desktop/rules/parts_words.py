@@ -18,7 +18,7 @@ TESTS: Final[Mapping[PartTest, str]] = {
 WHY: Final[Mapping[Skipped, str]] = {
     Skipped.UNSUPPORTED: "the device's back end cannot do it",
     Skipped.MEMORY: "not enough free memory",
-    Skipped.TIME: "no time was left",
+    Skipped.TIME: "not enough time",
     Skipped.FAILED: "the back end reported an error",
     Skipped.WRONG: "the device computed a wrong result",
     Skipped.CRASHED: "the measuring process ended or fell silent",

@@ -23,6 +23,12 @@ DEAREST: Final = (
     "memory): a smaller one costs less. Say yours: `gram settings hardware_price_usd 1600`."
 )
 """Said beside a price that follows from one of a chip that is sold in computers only."""
+RENT_ALONE: Final = (
+    "The rent is all that is counted: electricity and the price of the hardware are not used."
+)
+WHOLE_ALONE: Final = (
+    "It is taken as the whole rate: electricity, where it is not in it, is not added."
+)
 _S_PER_H: Final = 3600
 _MTOK: Final = 1e6
 
@@ -83,6 +89,13 @@ def rate_card(
     )
     basis = RateBasis.RATE_CARD_DEFAULT if price.of else RateBasis.OWNED
     return HourlyRate(hardware_usd_h + electricity_usd_h, basis, card)
+
+
+def left_out(rate: HourlyRate) -> str | None:
+    """What a price by this rate leaves out of the settings, in English; None of a rate card."""
+    if rate.basis is RateBasis.RENTED:
+        return RENT_ALONE
+    return WHOLE_ALONE if rate.basis is RateBasis.OWNED and rate.card is None else None
 
 
 def price_usd_per_mtok(rate: HourlyRate, tok_s: float) -> float | None:

@@ -8,10 +8,11 @@ from desktop.errors import StatementError
 from desktop.records.energy import Energy
 from desktop.records.parts import PARTS_VERSION, Parts
 from desktop.records.request import ResultRow
-from desktop.records.run import PROTOCOL_VERSION, Rate, Run, SpeedTest
+from desktop.records.run import PROTOCOL_VERSION, Note, Rate, Run, SpeedTest
 from desktop.records.statement import Statement
 from desktop.rules.fields import RFC3339_UTC
 from desktop.rules.machine_writing import Fields
+from desktop.rules.marks import marks_of
 from desktop.rules.parts_reading import parts_from_body
 from desktop.rules.parts_writing import parts_fields
 from desktop.rules.rates import energy_per_token_j
@@ -88,6 +89,8 @@ def result_row(statement: Statement, run: Run) -> ResultRow:
         generation_spread=generation.spread if generation else None,
         energy_per_token_j=energy_per_token_j(run, generation.test) if generation else None,
         energy_source=f"{energy.meter.source.value} ({energy.meter.name})" if energy else None,
+        prompt_marks=_marks(run, prompt),
+        generation_marks=_marks(run, generation),
     )
 
 
@@ -122,6 +125,10 @@ def _rate(run: Run, *, generation: bool) -> Rate | None:
     """Of the plan's first pure test of that sort that was measured."""
     names = (t.name for t in run.plan.tests if _is_pure(t, generation=generation))
     return next((rate for rate in map(run.rate, names) if rate is not None), None)
+
+
+def _marks(run: Run, rate: Rate | None) -> tuple[Note, ...]:
+    return () if rate is None else marks_of(rate.spread, run.plan.target_spread)
 
 
 def _is_pure(test: SpeedTest, *, generation: bool) -> bool:

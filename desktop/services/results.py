@@ -4,7 +4,7 @@ import logging
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from desktop.builds.hashes import hashes_in
@@ -16,13 +16,14 @@ from desktop.network.ledger import Ledger
 from desktop.paths import Paths
 from desktop.records.build import LocalBuild
 from desktop.records.events import PartsKnown
-from desktop.records.parts import Parts
+from desktop.records.parts import Parts, PartsRow
 from desktop.records.request import ResultRow
 from desktop.records.run import Run
 from desktop.records.statement import Statement
 from desktop.rules.dsse import MAX_BYTES, from_json
 from desktop.rules.notes import notes_of_parts
 from desktop.rules.parts_rates import rates_of
+from desktop.rules.parts_row import parts_row
 from desktop.rules.statements import (
     PARTS_TYPE,
     RUN_TYPE,
@@ -42,6 +43,8 @@ class Checked:
     statement: Statement
     run: Run | None
     parts: Parts | None = None
+    kept: bool = False
+    """It lies in this machine's ledger, so this machine's settings tell what it cost."""
 
 
 def result_rows(paths: Paths) -> tuple[ResultRow, ...]:
@@ -52,6 +55,16 @@ def result_rows(paths: Paths) -> tuple[ResultRow, ...]:
     """
     found = _kept(paths, RUN_TYPE)
     return tuple(result_row(kept.statement, kept.run) for kept in found if kept.run is not None)
+
+
+def parts_rows(paths: Paths) -> tuple[PartsRow, ...]:
+    """All parts kept here, newest first. A statement that does not hold is logged and left out.
+
+    Raises:
+        LedgerError: the ledger cannot be read.
+    """
+    found = _kept(paths, PARTS_TYPE)
+    return tuple(parts_row(kept.statement, kept.parts) for kept in found if kept.parts is not None)
 
 
 def kept_runs(paths: Paths) -> Iterator[Run]:
@@ -125,12 +138,35 @@ def verified(paths: Paths, file_or_id: Path) -> Checked:
         LedgerError: there is neither such a file nor such a result.
     """
     if _is_file(file_or_id):
-        return _checked(_text(file_or_id), file_or_id.name)
+        return verified_bytes(_read(file_or_id), file_or_id.name)
     if not _ID.fullmatch(str(file_or_id)):
         if _is_folder(file_or_id):
             raise StatementError("is_folder", name=file_or_id.name or str(file_or_id))
         raise StatementError("file_not_found", name=file_or_id.name or str(file_or_id))
-    return _checked(exported(paths, str(file_or_id)), str(file_or_id))
+    return kept_statement(paths, str(file_or_id))
+
+
+def verified_bytes(told: bytes, name: str) -> Checked:
+    """Check the statement that `told` holds; `name` is said in errors.
+
+    Raises:
+        StatementError: it does not hold, or is no statement.
+    """
+    try:
+        text = told.decode("utf-8")
+    except UnicodeDecodeError as e:
+        raise StatementError("bad_envelope", name=name, detail="it is not UTF-8") from e
+    return _checked(text, name)
+
+
+def kept_statement(paths: Paths, id_prefix: str) -> Checked:
+    """The kept statement whose id starts so, checked.
+
+    Raises:
+        StatementError: it does not hold.
+        LedgerError: `no_such_result`, or the ledger cannot be read.
+    """
+    return replace(_checked(exported(paths, id_prefix), id_prefix), kept=True)
 
 
 def builds_here(paths: Paths) -> tuple[LocalBuild, ...]:
@@ -162,16 +198,14 @@ def _is_folder(path: Path) -> bool:
         return False
 
 
-def _text(path: Path) -> str:
-    """The file's text, no more of it than a statement may have."""
+def _read(path: Path) -> bytes:
+    """The file, no more of it than a statement may have."""
     try:
         with path.open("rb") as file:
-            return file.read(MAX_BYTES + 1).decode("utf-8")
+            return file.read(MAX_BYTES + 1)
     except OSError as e:
         detail = e.strerror or "it cannot be read"
         raise StatementError("bad_envelope", name=path.name, detail=detail) from e
-    except UnicodeDecodeError as e:
-        raise StatementError("bad_envelope", name=path.name, detail="it is not UTF-8") from e
 
 
 def _kept(paths: Paths, payload_type: str) -> Iterator[Checked]:
@@ -180,7 +214,7 @@ def _kept(paths: Paths, payload_type: str) -> Iterator[Checked]:
         if entry.payload_type != payload_type:
             continue
         try:
-            yield _checked(entry.envelope_json, entry.id[:12])
+            yield replace(_checked(entry.envelope_json, entry.id[:12]), kept=True)
         except GramError as e:
             log.warning("kept statement %s does not hold: %s", entry.id[:12], e)
 

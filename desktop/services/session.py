@@ -170,12 +170,15 @@ def chosen_cards(listed: tuple[Device, ...], names: tuple[str, ...]) -> tuple[De
     """The devices of those names, in the order of the list.
 
     Raises:
-        BenchError: `no_such_device`, naming those that there are.
+        BenchError: `no_such_device`, naming those that there are; `device_no_card` for the
+            processor, which the engine lists too.
     """
     cards = {d.name: d for d in listed if d.kind in _CHOOSABLE}
     unknown = next((name for name in names if name not in cards), None)
     if unknown is not None:
-        raise BenchError("no_such_device", name=unknown, there=", ".join(cards) or "none")
+        processor = any(d.name == unknown and d.kind is DeviceKind.CPU for d in listed)
+        code = "device_no_card" if processor else "no_such_device"
+        raise BenchError(code, name=unknown, there=", ".join(cards) or "none")
     return tuple(card for name, card in cards.items() if name in names)
 
 

@@ -7,7 +7,7 @@ from PySide6.QtCore import QCoreApplication
 from desktop.errors import Reason
 from desktop.records.cost import Carbon, Costs, GridBasis, HourlyRate, RateBasis
 from desktop.records.energy import MeterFacts
-from desktop.rules.price import DEAREST
+from desktop.rules.price import DEAREST, left_out
 from desktop.ui import format as fmt
 from desktop.ui import messages
 from desktop.ui.messages import QT_TRANSLATE_NOOP
@@ -32,7 +32,8 @@ def price(costs: Costs) -> str:
     words = _tr("${figure} per million generated tokens; derived from {rate}")
     rate = costs.price.rate
     said = words.format(figure=fmt.number(costs.price.usd_per_mtok), rate=_rate(rate))
-    return f"{said}. {_tr(DEAREST)}" if rate.card is not None and rate.card.dearest else said
+    beside = DEAREST if rate.card is not None and rate.card.dearest else left_out(rate)
+    return said if beside is None else f"{said}. {_tr(beside)}"
 
 
 def carbon(costs: Costs) -> str:

@@ -98,7 +98,16 @@ def test_cards_are_chosen_by_the_engines_names():
     assert chosen_cards(LISTED, ("CUDA1", "CUDA0")) == (FIRST, SECOND)
 
 
-@pytest.mark.parametrize("name", ["CUDA7", "CPU", "", "cuda0"])
+def test_the_processor_is_no_card_and_it_says_how_to_measure_it():
+    with pytest.raises(BenchError) as caught:
+        chosen_cards(LISTED, ("CPU",))
+    assert str(caught.value) == (
+        "CPU is the processor, not a card. Measure it: `gram bench --gpu-layers 0`. The engine's "
+        "cards: CUDA0, CUDA1, Vulkan2."
+    )
+
+
+@pytest.mark.parametrize("name", ["CUDA7", "", "cuda0"])
 def test_a_card_that_is_not_there_is_refused_with_those_that_are(name):
     with pytest.raises(BenchError) as caught:
         chosen_cards(LISTED, (name,))

@@ -34,6 +34,7 @@ from desktop.records.events import (
     PartDone,
     PartMissed,
     PartsKnown,
+    PartStep,
     Phase,
     Progress,
     RunFailed,
@@ -793,26 +794,101 @@ class TestNotes:
         assert rates_of(replace(told, plan=less, parts=(halved,)))[0].marks == (Note.CACHED,)
 
 
+GROUPS = ("Vulkan0", "CPU, 1 thread", "CPU, 2 threads")
+
+
+def step(device, threads, number):
+    at = PartStep(device, PartTest.MATVEC_Q4_0, threads, number, 11)
+    return Progress(Phase.MEASURING, f"{device} matvec_q4_0", 0.5, 9.0, at)
+
+
 class TestTerminal:
     @pytest.mark.parametrize(
         ("event", "words"),
         [
             (Progress(Phase.LOADING, None, 0.0, None), "Starting the engine"),
             (Progress(Phase.PREPARING, None, 0.0, None), "Preparing"),
-            (Progress(Phase.MEASURING, "CPU matvec_q4_0", 0.5, 9.0), "CPU: matrix-vector, Q4_0"),
+            (step("CPU", 1, 3), "CPU, 1 thread: matrix-vector, Q4_0 (3 of 11)"),
+            (step("CPU", 2, 9), "CPU, 2 threads: matrix-vector, Q4_0 (9 of 11)"),
+            (step("CUDA0", None, 1), "CUDA0: matrix-vector, Q4_0 (1 of 11)"),
             (Progress(Phase.SIGNING, None, 1.0, None), "Signing"),
         ],
     )
     def test_the_moving_line_speaks_of_parts(self, event, words):
         assert PartsLine(quiet=True).words(event) == words
 
-    def test_a_figure_that_caches_may_have_helped_is_marked(self, parts, capsys):
-        cached = Part("CPU", PartTest.COPY, 2, 128 * MIB, (4 * MS,), (16 * MIB,))
-        whole = Part("CUDA0", PartTest.MATVEC_F16, None, 512 * MIB, (4 * MS,), (4096, 1, 4096, 16))
-        parts_show.parts(replace(parts, parts=(cached, whole)))
-        said = {line.split("  ")[0]: line for line in capsys.readouterr().out.splitlines()}
-        assert "read only 128 MiB: caches may have helped" in said["CPU, 2 threads"]
-        assert [line for line in said.values() if "caches" in line] == [said["CPU, 2 threads"]]
+    def rows(self, capsys):
+        """The lines of tests, without what only aligns them."""
+        lines = capsys.readouterr().out.splitlines()
+        return [" ".join(line.split()) for line in lines if line.strip()]
+
+    def test_figures_to_be_read_with_care_are_marked_and_a_line_says_why(self, parts, capsys):
+        cached = Part("CPU", PartTest.COPY, 2, 128 * MIB, (4 * MS,) * 6, (16 * MIB,))
+        few = Part("CPU", PartTest.MATVEC_F16, 2, 512 * MIB, (40 * MS,), (4096, 1, 4096, 16))
+        whole = replace(few, device="CUDA0", threads=None, durations_ns=(4 * MS,) * 6)
+        wide = replace(whole, test=PartTest.SMALL_GRAPH, work=1, shape=(32,))
+        wide = replace(wide, durations_ns=(4 * MS, 8 * MS) * 3)
+        busy = replace(parts.after, other_load_percent=63.0)
+        parts_show.parts(replace(parts, parts=(cached, few, wide, whole), after=busy))
+        said = self.rows(capsys)
+        assert "CPU, 2 threads copy, F32 33.6 GB/s c ± 0.0 % 6 16,777,216 values, 128 MiB" in said
+        assert (
+            "CPU, 2 threads matrix-vector, F16 13.4 GB/s ? 1 16 matrices of 4096 × 4096, 512 MiB"  # noqa: RUF001
+            in said
+        )
+        assert "CUDA0 small graph 6,000 µs ! ± 33.3 % 6 32 values" in said
+        assert (
+            "CUDA0 matrix-vector, F16 134 GB/s ± 0.0 % 6 16 matrices of 4096 × 4096, 512 MiB"  # noqa: RUF001
+            in said
+        )
+        for note in (Note.SPREAD, Note.FEW, Note.CACHED):
+            assert f"Note {SIGNS[note]} {PARTS_WORDS[note]}" in said
+        told = f"Note {PARTS_WORDS[Note.OTHER_LOAD]}"
+        assert any(line.startswith(told[:90]) for line in said)
+
+    def test_one_matrix_is_one(self, parts, capsys):
+        parts_show.parts(parts)
+        assert any("1 matrix of 4096 × 4096, 9.00 MiB" in row for row in self.rows(capsys))  # noqa: RUF001
+
+    def test_what_has_no_figure_is_told_with_its_reason(self, parts, capsys):
+        few = tuple(
+            PartSkip("CPU", t, 2, Skipped.TIME) for t in (PartTest.COPY, PartTest.MATVEC_F16)
+        )
+        parts_show.parts(replace(parts, skipped=(*parts.skipped, *few)))
+        said = self.rows(capsys)
+        assert "No figure — CUDA0: product, F16: the measuring process ended or fell silent" in said
+        assert "No figure — CPU, 2 threads: copy, F32; matrix-vector, F16: not enough time" in said
+
+    @pytest.mark.parametrize("columns", [60, 80, 100, None])
+    def test_rows_are_told_apart_at_any_width(self, parts, columns, capsys, monkeypatch):
+        monkeypatch.delenv("COLUMNS", raising=False)
+        if columns is not None:
+            monkeypatch.setenv("COLUMNS", str(columns))
+        # the second half of the repetitions takes twice as long
+        done = tuple(
+            replace(p, durations_ns=p.durations_ns * 3 + tuple(2 * d for d in p.durations_ns) * 3)
+            for p in Fake().all([SOFTWARE, CPU])
+        )
+        parts_show.parts(replace(parts, devices=(SOFTWARE, CPU), parts=done, skipped=()))
+        lines = capsys.readouterr().out.splitlines()
+        assert columns is None or max(map(len, lines)) <= columns
+        assert "…" not in "".join(lines)
+        device, found = None, []
+        for line in map(str.strip, lines):
+            named = next((n for n in GROUPS if line.startswith(n)), None)
+            device = named or device
+            test = next((t for t in TESTS.values() if f"{t}  " in line), None)
+            if test:
+                # the test, its median with the unit, the mark, the spread: each whole
+                rest = line.partition(test)[2].split()
+                assert rest[1] in {"GFLOP/s", "GB/s", "µs"}
+                assert rest[2:4] == ["!", "±"]
+                found.append((device, test))
+        assert found == [
+            (group, TESTS[test])
+            for group in GROUPS
+            for test in (ALONE if group == GROUPS[1] else PartTest)
+        ]
 
     def test_the_order_of_measuring_is_not_the_order_of_reading(self, parts, capsys):
         done = Fake().all([SOFTWARE, CPU])

@@ -86,9 +86,9 @@ def test_watched_through_a_pipe_a_line_a_second_and_a_sum(capsys):
     reading = FakeReading()
     power._watch(reading, Waits(reading, most=3), None, as_json=False)
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "sensor (RAPL), package: Energy counters p."
+    assert lines[0] == "sensor (RAPL), the processor only: Energy counters p."
     assert lines[1:4] == [f"{n}.0 s\t40.0 W\tsensor" for n in (1, 2, 3)]
-    assert lines[4] == "Mean 40.0 W, 120 J in 3.0 s, sensor (RAPL), package"
+    assert lines[4] == "Mean 40.0 W, 120 J in 3.0 s, sensor (RAPL), the processor only"
 
 
 def test_watched_for_programs_is_one_object_a_line(capsys):
@@ -110,7 +110,7 @@ def test_watched_in_a_terminal_one_line_moves_and_the_sum_stays(capsys, monkeypa
     power._watch(reading, Waits(reading, most=2), None, as_json=False)
     out = capsys.readouterr().out
     assert "Ctrl+C ends" in out
-    assert out.rstrip().endswith("Mean 40.0 W, 80.0 J in 2.0 s, sensor (RAPL), package")
+    assert out.rstrip().endswith("Mean 40.0 W, 80.0 J in 2.0 s, sensor (RAPL), the processor only")
 
 
 def test_a_meter_that_read_nothing_claims_nothing(capsys):

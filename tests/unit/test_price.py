@@ -15,6 +15,8 @@ from desktop.rules.catalogue import CatalogueDevice
 from desktop.rules.device_names import words_of
 from desktop.rules.price import (
     DEAREST,
+    RENT_ALONE,
+    WHOLE_ALONE,
     Draw,
     HardwarePrice,
     catalogue_draw,
@@ -212,6 +214,34 @@ def test_what_is_missing_is_named(settings, code):
     costs = costs_of(run(RTX_3090), settings)
     assert costs.price is None
     assert costs.price_missing.code == code
+
+
+@pytest.mark.parametrize(
+    ("settings", "left_out"),
+    [
+        (
+            Settings(rented=True, hourly_rate_usd=0.5, tariff_usd_kwh=0.3, hardware_price_usd=9),
+            RENT_ALONE,
+        ),
+        (Settings(hourly_rate_usd=0.25, tariff_usd_kwh=0.3), WHOLE_ALONE),
+        (Settings(hardware_price_usd=1314, tariff_usd_kwh=0.5), None),
+    ],
+)
+def test_what_a_price_leaves_out_is_named(settings, left_out):
+    costs = costs_of(run(RTX_3090), settings)
+    assert plain(costs)["price_not_counted"] == left_out
+    (_, said), _ = lines(costs)
+    assert said.endswith(left_out or "$0.0500")
+
+
+def test_without_a_price_nothing_is_left_out():
+    assert plain(costs_of(run(RTX_3090), Settings()))["price_not_counted"] is None
+
+
+def test_grams_for_programs_name_what_they_are_of():
+    said = plain(costs_of(run(RTX_3090), Settings(place="NL")))["carbon"]
+    assert said["co2e_g_per_mtok"] == pytest.approx(108.8542, abs=1e-3)
+    assert said["grid"] == "Netherlands"
 
 
 def test_a_run_without_generation_has_no_costs():

@@ -1,0 +1,307 @@
+"""`gram results`, `gram verify`, `gram parts --last`: what was kept, in short, in full, as JSON."""
+
+import errno
+import io
+import json
+import sys
+from dataclasses import replace
+
+import pytest
+
+from desktop.cli import main, results_show
+from desktop.cli.output import after_keeping, say_output_failed
+from desktop.cli.parts import _tell as tell_parts
+from desktop.cli.run import _tell as tell_run
+from desktop.cli.statements import unsigned_parts_json
+from desktop.errors import CATALOGUE
+from desktop.identity.envelope import seal
+from desktop.identity.signer import Signer
+from desktop.network.ledger import Ledger
+from desktop.records.events import PartsFinished, RunFinished
+from desktop.records.run import Note
+from desktop.rules.marks import SIGNS
+from desktop.rules.notes import WORDS
+from desktop.rules.parts_rates import rates_of
+from desktop.rules.statements import PARTS_TYPE, RUN_TYPE, parts_payload, run_payload
+from desktop.settings import Settings
+from tests.golden import full
+
+SIGNER = Signer.from_seed(bytes(32))
+BUILD = full.full_run().build.name
+
+
+@pytest.fixture(autouse=True)
+def wide(monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
+@pytest.fixture
+def keep(home):
+    def kept(kind, payload, value, number=0):
+        body = payload(value, nonce=f"{number:032}", signed_at=full.SIGNED_AT)
+        return Ledger(home.ledger).keep(seal(SIGNER, kind, body), full.SIGNED_AT)
+
+    return kept
+
+
+@pytest.fixture
+def run_id(keep):
+    return keep(RUN_TYPE, run_payload, full.full_run())
+
+
+@pytest.fixture
+def parts_id(keep):
+    return keep(PARTS_TYPE, parts_payload, full.full_parts())
+
+
+@pytest.fixture
+def gram(home, capsys):
+    """Run `gram ARGS`; its status, what it printed, what it complained of."""
+
+    def ran(*arguments):
+        status = main(list(arguments))
+        told = capsys.readouterr()
+        return status, told.out, told.err
+
+    return ran
+
+
+class TestLists:
+    def test_with_nothing_kept_it_says_how_to_begin(self, gram):
+        assert gram("results") == (0, f"{results_show.NOTHING}\n", "")
+        assert gram("results", "--json")[1] == "[]\n"
+        assert gram("results", "--parts", "--json")[1] == "[]\n"
+        assert "gram parts" in gram("results", "--parts")[1]
+
+    def test_parts_alone_are_something_measured(self, gram, parts_id):
+        _, said, _ = gram("results")
+        assert results_show.NOTHING not in said
+        assert "gram bench" in said
+        assert parts_id[:8] in said
+        # programs get the list of runs as ever, and that of parts where they ask for it
+        assert json.loads(gram("results", "--json")[1]) == []
+        [row] = json.loads(gram("results", "--parts", "--json")[1])
+        assert (row["id"], row["key_id"], row["at"]) == (parts_id, SIGNER.key_id, full.AT)
+        assert [d["device"] for d in row["devices"]] == ["CPU", "CUDA0"]
+        assert row["devices"][0]["memory"]["test"] == "matvec_q4_0"
+        assert row["devices"][0]["product"] is None
+        assert row["notes"][:3] == ["too_few_repetitions", "caches_may_have_helped", "on_battery"]
+
+    def test_runs_and_parts_stand_one_below_the_other(self, gram, run_id, parts_id):
+        _, said, _ = gram("results")
+        assert 0 <= said.index(run_id[:8]) < said.index("Parts of this machine")
+        assert said.index("Parts of this machine") < said.index(parts_id[:8])
+        assert [row["id"] for row in json.loads(gram("results", "--json")[1])] == [run_id]
+        _, only, _ = gram("results", "--parts")
+        assert parts_id[:8] in only
+        assert run_id[:8] not in only
+
+    def test_a_rate_to_be_read_with_care_is_marked_and_a_line_says_why(self, gram, run_id):
+        _, said, _ = gram("results")
+        # one repetition of each test: 640 and 40 tok/s
+        row = next(line for line in said.splitlines() if run_id[:8] in line)
+        assert "640 ?" in row
+        assert "40.0 ?" in row
+        assert f"?  {WORDS[Note.FEW]}" in said
+        assert WORDS[Note.SPREAD] not in said
+        [told] = json.loads(gram("results", "--json")[1])
+        assert told["prompt_marks"] == told["generation_marks"] == ["too_few_repetitions"]
+
+    def test_a_wide_spread_is_marked(self, gram, keep):
+        timed = full.REPETITIONS[2]
+        ends = (100_000_000, 400_000_000) * 4
+        wide = tuple(
+            replace(timed, start_ns=s, end_ns=s + ns, step_ns=())
+            for s, ns in zip(range(2 * 10**9, 10**10, 10**9), ends, strict=True)
+        )
+        keep(RUN_TYPE, run_payload, replace(full.full_run(), repetitions=wide, energy=()))
+        _, said, _ = gram("results")
+        assert f"% {SIGNS[Note.SPREAD]}" in said
+        assert f"!  {WORDS[Note.SPREAD]}" in said
+
+    @pytest.mark.parametrize("columns", [60, 80])
+    def test_a_narrow_terminal_loses_nothing_that_matters(
+        self, gram, run_id, parts_id, columns, monkeypatch
+    ):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        _, said, _ = gram("results")
+        lines = said.splitlines()
+        assert max(map(len, lines)) <= columns
+        whole = "".join(line.strip() for line in lines)
+        assert "…" not in whole
+        assert BUILD in whole
+        for words in (run_id[:8], "640 ?", "40.0 ?", parts_id[:8], "GB/s ?c", "CUDA0"):
+            assert any(words in line for line in lines), words
+
+
+class TestInFull:
+    @pytest.mark.parametrize("command", ["verify", "results"])
+    def test_price_and_carbon_of_a_kept_run_are_derived_anew(self, gram, home, run_id, command):
+        home.settings.write_text('place = "NL"\nhourly_rate_usd = 0.36\n')
+        _, said, _ = gram(command, run_id[:10])
+        assert "signed by ·" in said
+        assert "Not signed: by the settings of today" in said
+        # 40 tok/s are 144,000 tokens an hour
+        assert "$2.50 per million tokens; derived: $0.360 an hour" in said
+        assert "average of Netherlands" in said
+        told = json.loads(gram(command, run_id[:10], "--json")[1])
+        assert told["costs"]["price"]["usd_per_mtok"] == pytest.approx(2.5)
+        home.settings.write_text("hourly_rate_usd = 0.72\n")
+        assert "$5.00 per million tokens" in gram(command, run_id[:10])[1]
+
+    def test_what_a_strangers_run_cost_is_not_for_these_settings_to_say(
+        self, gram, home, run_id, tmp_path
+    ):
+        home.settings.write_text("hourly_rate_usd = 0.36\n")
+        file = tmp_path / "run.json"
+        file.write_text(gram("results", "--export", run_id)[1])
+        status, said, _ = gram("verify", str(file))
+        assert status == 0
+        assert "holds" in said
+        assert "per million tokens" not in said
+        assert json.loads(gram("verify", str(file), "--json")[1])["costs"] is None
+
+    def test_grams_name_what_they_are_of(self, gram, home, run_id):
+        home.settings.write_text('place = "NL"\n')
+        carbon = json.loads(gram("verify", run_id, "--json")[1])["costs"]["carbon"]
+        assert carbon["co2e_g_per_mtok"] > 0
+        assert "co2e_g" not in carbon
+
+    def test_parts_have_one_shape_for_programs_whoever_tells_of_them(self, gram, capsys, parts_id):
+        told = [
+            json.loads(gram(*arguments, "--json")[1])
+            for arguments in (
+                ("verify", parts_id[:9]),
+                ("results", parts_id[:9]),
+                ("parts", "--last"),
+            )
+        ]
+        parts = full.full_parts()
+        done = PartsFinished(parts, rates_of(parts), parts_id, SIGNER.key_id)
+        assert tell_parts(done, as_json=True) == 0
+        told.append(json.loads(capsys.readouterr().out))
+        assert all(one == told[0] for one in told)
+        assert told[0]["statement_id"] == told[0]["statement"]["id"] == parts_id
+        assert told[0]["key_id"] == SIGNER.key_id
+        assert [rate["test"] for rate in told[0]["rates"]] == ["matvec_q4_0", "copy"]
+        assert told[0]["notes"][0] == "too_few_repetitions"
+        unsigned = unsigned_parts_json(parts)
+        assert list(unsigned) == list(told[0])
+        assert unsigned["statement_id"] is None
+        assert unsigned["rates"] == told[0]["rates"]
+
+    def test_a_run_has_the_same_keys(self, gram, run_id, parts_id):
+        run = json.loads(gram("verify", run_id, "--json")[1])
+        assert list(run) == list(json.loads(gram("verify", parts_id, "--json")[1]))
+        assert run["parts"] is run["rates"] is None
+        assert run["notes"][:2] == ["too_few_repetitions", "on_battery"]
+
+    def test_the_marks_of_a_run_stand_at_its_rates(self, gram, run_id):
+        _, said, _ = gram("results", run_id)
+        assert "40.0 tok/s ?   (1 repetition, peak 40.0)" in said
+        assert f"?  {WORDS[Note.FEW]}" in said
+
+
+class TestNames:
+    @pytest.mark.parametrize(
+        "arguments",
+        [("verify", ""), ("verify", " "), ("results", ""), ("results", "--export", "")],
+    )
+    def test_an_empty_name_names_nothing(self, gram, run_id, arguments):
+        status, said, complaint = gram(*arguments)
+        assert (status, said) == (1, "")
+        assert CATALOGUE["nothing_named"].text in complaint
+        told = json.loads(gram(*arguments, "--json")[1])
+        assert told["error"]["code"] == "nothing_named"
+
+    def stdin(self, monkeypatch, told):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(told)))
+
+    def test_a_dash_is_standard_input(self, gram, run_id, home, monkeypatch):
+        envelope = Ledger(home.ledger).find(run_id).envelope_json
+        self.stdin(monkeypatch, envelope.encode())
+        status, said, _ = gram("verify", "-")
+        assert status == 0
+        assert run_id in said
+
+    @pytest.mark.parametrize("told", [b"", b"\xff\xfe", b"{}", b" " * 9_000_000])
+    def test_what_is_no_statement_there_is_told_so(self, gram, monkeypatch, told):
+        self.stdin(monkeypatch, told)
+        status, _, complaint = gram("verify", "-")
+        assert status == 1
+        assert "standard input is not a signed statement" in complaint
+
+    def test_only_one_thing_is_asked_for_at_a_time(self, gram, run_id):
+        assert gram("results", run_id, "--parts")[0] == 2
+        assert gram("results", "--parts", "--export", run_id)[0] == 2
+
+    def test_an_id_that_is_not_there(self, gram, home):
+        status, _, complaint = gram("results", "abc")
+        assert status == 1
+        assert "No result here has an id that starts with abc" in complaint
+
+
+class Full(io.StringIO):
+    """A stream whose disk is full."""
+
+    encoding = "utf-8"
+
+    def write(self, _text):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+class TestOutputThatFails:
+    KEPT = "The result is kept all the same"
+
+    def complaint(self, capsys, error):
+        say_output_failed(error)
+        return capsys.readouterr().err
+
+    @pytest.mark.parametrize("as_json", [True, False])
+    def test_that_a_result_is_kept_is_said_where_one_was(
+        self, capsys, monkeypatch, as_json, parts_id, run_id
+    ):
+        parts, run = full.full_parts(), full.full_run()
+        for kept in (True, False):
+            ids = (parts_id, run_id) if kept else (None, None)
+            key = SIGNER.key_id if kept else None
+            done = PartsFinished(parts, rates_of(parts), ids[0], key)
+            ended = RunFinished(run, ids[1], key)
+            for statement_id, told in (
+                (ids[0], lambda end=done: tell_parts(end, as_json=as_json)),
+                (ids[1], lambda end=ended: tell_run(end, Settings(), as_json=as_json)),
+            ):
+                with monkeypatch.context() as patched:
+                    patched.setattr(sys, "stdout", Full())
+                    with pytest.raises(OSError, match="No space") as e:
+                        told()
+                    said = self.complaint(capsys, e.value)
+                assert "its disk is full" in said
+                assert (self.KEPT in said) == kept
+                assert statement_id is None or f"gram results {statement_id[:12]}" in said
+
+    def test_other_errors_say_it_too(self, capsys, monkeypatch):
+        monkeypatch.setattr(sys, "stdout", Full())
+        with pytest.raises(OSError, match="odd") as e, after_keeping("ab" * 32):
+            raise OSError(errno.EIO, "odd")
+        said = self.complaint(capsys, e.value)
+        assert "The output could not be written: odd." in said
+        assert self.KEPT in said
+
+    def test_a_reader_that_has_enough_stays_what_it_is(self):
+        with pytest.raises(BrokenPipeError), after_keeping("ab" * 32):
+            raise BrokenPipeError(errno.EPIPE, "x")
+
+    def test_a_listing_promises_nothing(self, gram, monkeypatch, capsys):
+        with monkeypatch.context() as patched:
+            patched.setattr(sys, "stdout", Full())
+            assert main(["results"]) == 1
+            said = capsys.readouterr().err
+        assert "its disk is full" in said
+        assert "kept" not in said
+
+
+def test_the_statement_of_a_file_is_the_one_that_was_exported(gram, run_id, home):
+    envelope = Ledger(home.ledger).find(run_id).envelope_json
+    assert gram("results", "--export", run_id)[1].strip() == envelope.strip()
+    assert json.loads(envelope)["payloadType"] == RUN_TYPE
