@@ -123,16 +123,24 @@ def _ledger(paths: Paths, *, room: bool) -> Finding:
 
 
 def _log(paths: Paths) -> Finding:
-    for file, state, loss in (
-        (paths.log, "optional", "no log is kept"),
-        (paths.worker_log, "missing", "nothing can be measured"),
-    ):
-        try:
-            check_log_file(file)
-        except OSError as e:
-            detail = f"{file} cannot be written ({e.strerror or e}): {loss}"
-            return Finding("Log", state, detail, _FOLDER_FIRST)
-    return Finding("Log", "ok", str(paths.log))
+    """Of both logs; where their folder is at fault, that of the data folder says what it costs."""
+    kept = _why_not_written(paths.log, "no log is kept")
+    engine = _why_not_written(paths.worker_log, "nothing can be measured")
+    said = [why for why in (kept, engine) if why is not None]
+    if not said:
+        return Finding("Log", "ok", str(paths.log))
+    if not os.path.isdir(paths.log_dir):  # noqa: PTH112 - the other one raises
+        return Finding("Log", "optional", said[0], _FOLDER_FIRST)
+    state = "optional" if engine is None else "missing"
+    return Finding("Log", state, "\n".join(said), _FOLDER_FIRST)
+
+
+def _why_not_written(log: Path, loss: str) -> str | None:
+    try:
+        check_log_file(log)
+    except OSError as e:
+        return f"{log} cannot be written ({e.strerror or e}): {loss}"
+    return None
 
 
 def _engine(paths: Paths) -> str:

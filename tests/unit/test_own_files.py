@@ -132,7 +132,14 @@ def test_a_pipe_in_the_place_of_the_engines_log_ends_the_run_with_a_reason(home)
     assert error.reason.params["detail"] == "it is not a file (engine.log)"
     row = next(r for r in told_in_time(lambda: examine(home)) if r.what == "Log")
     assert row.state == "missing"
-    assert "engine.log cannot be written (it is not a file): nothing can be measured" in row.detail
+    engine = f"{home.worker_log} cannot be written (it is not a file): nothing can be measured"
+    assert row.detail == engine
+    home.log.unlink()
+    os.mkfifo(home.log)
+    row = next(r for r in told_in_time(lambda: examine(home)) if r.what == "Log")
+    assert row.state == "missing"
+    assert row.detail.splitlines()[0].endswith("no log is kept")
+    assert row.detail.splitlines()[1] == engine
 
 
 @PIPES
