@@ -463,7 +463,7 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
         ),
         "model_unknown": Sentence(
             "The catalogue has no model called {name}.",
-            "Look for it by a word: `gram estimate --find WORD`.",
+            "`gram estimate` lists all; `gram estimate --find WORD` those with WORD in their name.",
         ),
         "model_near": Sentence("The catalogue has no model called {name}.", "It has: {near}."),
         "device_unknown": Sentence(

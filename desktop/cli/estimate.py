@@ -1,5 +1,6 @@
 """`gram estimate`: finds the model, the device and the quantization, and shows the page."""
 
+from collections.abc import Sequence
 from typing import Final, TypedDict, TypeVar, Unpack
 
 import click
@@ -39,18 +40,25 @@ class Options(TypedDict):
     as_json: bool
 
 
-def run(model: str | None, **options: Unpack[Options]) -> int:
+def run(model: Sequence[str], **options: Unpack[Options]) -> int:
     """Show the list, a model's page or a device's; returns the exit status.
+
+    Args:
+        model: the words of its name; none: the list.
+        options: as given.
 
     Raises:
         GramError: `estimate_beyond_context`, `resource_damaged`, and what counting may raise.
     """
     try:
-        if model is None or options["find"] is not None:
+        name = " ".join(model)
+        if model and not name.strip():
+            raise click.UsageError("MODEL is empty: name one, or leave it out to list all.")
+        if not model or options["find"] is not None:
             _refuse_without_model(options)
-            _list(model, options["find"], as_json=options["as_json"])
+            _list(name, options["find"], as_json=options["as_json"])
         else:
-            _show(model, options)
+            _show(name, options)
     except GramError as e:
         if e.code not in _MISUSE:
             raise
@@ -65,7 +73,7 @@ def _refuse_without_model(options: Options) -> None:
         raise click.UsageError("--device, --quant and --context are for the page of one MODEL.")
 
 
-def _list(model: str | None, word: str | None, *, as_json: bool) -> None:
+def _list(model: str, word: str | None, *, as_json: bool) -> None:
     words = " ".join(filter(None, (model, word))).casefold().split()
     found = tuple(m for m in profiles.models() if all(w in _names(m) for w in words))
     if words and not found:

@@ -9,7 +9,7 @@ from desktop.cli.options import Command, Whole
 
 
 @click.command("estimate", cls=Command)
-@click.argument("model", required=False)
+@click.argument("model", nargs=-1)
 @click.option(
     "--device",
     metavar="ID",
@@ -44,8 +44,8 @@ def show_estimate(**options: Any) -> None:
     """Show what would run MODEL, and how fast, before anything is downloaded.
 
     Nothing is measured: each rate is a range with its ceiling and the reasons for its width; where
-    there is no range there is a reason. MODEL is a name of the catalogue; without it, all models
-    are listed.
+    there is no range there is a reason. MODEL is a name of the catalogue, with or without quotes;
+    without it, all models are listed.
 
     \b
     gram estimate                              all models

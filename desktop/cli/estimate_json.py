@@ -131,6 +131,16 @@ def _speed(speed: Speed, weights_ceiling_tok_s: float | None = None) -> dict[str
     }
 
 
+def prompt_speed(speed: Speed | None) -> Plain:
+    """Of a prompt, whose bound is what reading its weights alone would allow: no ceiling to read.
+
+    Arithmetic, not memory, decides there; the bound by memory is many times what any engine does.
+    """
+    if speed is None:
+        return None
+    return {"low_tok_s": speed.low_tok_s, "high_tok_s": speed.high_tok_s}
+
+
 def _chosen(choice: Choice) -> str | None:
     return choice.best.quant.id if choice.best else None
 
@@ -177,7 +187,7 @@ def _quant_row(row: QuantRow) -> Plain:
         "need_bytes": row.option.need_bytes if row.option else None,
         "fits": row.option.fits if row.option else None,
         "decode": _speed(decode) if decode else None,
-        "prompt": _speed(prompt) if prompt else None,
+        "prompt": prompt_speed(prompt),
         "first_token_s": to_plain(first),
         "reasons": [reason.code for reason in estimate.reasons] if estimate and decode else [],
         "reason": _maybe_reason(row.reason),

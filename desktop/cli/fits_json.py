@@ -3,7 +3,7 @@
 `rows` are best first. A row without a rate has `decode` null and its reasons say why.
 """
 
-from desktop.cli.estimate_json import reason_object
+from desktop.cli.estimate_json import prompt_speed, reason_object
 from desktop.cli.plain import Plain, to_plain
 from desktop.errors import Reason
 from desktop.records.estimate import Tier
@@ -67,7 +67,7 @@ def _row(row: FitRow) -> Plain:
         "experts_on_host": row.experts_on_host,
         "decode": to_plain(estimate.decode),
         "middle_tok_s": row.middle_tok_s,
-        "prompt": to_plain(estimate.prompt),
+        "prompt": prompt_speed(estimate.prompt),
         "first_token_s": to_plain(estimate.first_token_s),
         "measured_tok_s": row.measured_tok_s,
         "tier": estimate.tier.value if estimate.tier else None,

@@ -7,6 +7,7 @@ wrong device or model is worse than none (public case A08). Near keys are sugges
 import csv
 import difflib
 import io
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Protocol, TypeVar
@@ -23,6 +24,9 @@ MODELS: Final = "catalogue/models.jsonl"
 QUANTS: Final = "catalogue/quants.csv"
 DEVICES: Final = RESOURCE
 MAX_SUGGESTIONS: Final = 5
+_WORD: Final = re.compile(r"[^\W_]+")
+_LEAST_LETTERS: Final = 2
+"""Of a key whose words are looked for: one letter is in most names."""
 _MAX_KEY: Final = 200
 """Characters of a key that are looked at."""
 
@@ -80,10 +84,41 @@ def find(key: str, entries: Iterable[_K]) -> _K | None:
 
 
 def suggestions(key: str, entries: Iterable[Keyed]) -> tuple[str, ...]:
-    """Ids whose spelling, or whose name's, is near to `key`, best first: for people to choose."""
+    """Ids near to `key`, best first, for people to choose.
+
+    Names that begin with it go before those that have all its words, the shortest first, and these
+    before names that are spelt alike.
+    """
+    entries = tuple(entries)
+    found = (*_holding(key, entries), *_alike(key, entries))
+    return tuple(dict.fromkeys(found))[:MAX_SUGGESTIONS]
+
+
+def _holding(key: str, entries: Iterable[Keyed]) -> list[str]:
+    """Ids of those with a name that begins with `key`, then of those that have all its words."""
+    wanted, words = _letters(key), _WORD.findall(key[:_MAX_KEY].casefold())
+    if len(wanted) < _LEAST_LETTERS:
+        return []
+    ranked = []
+    for entry in entries:
+        names = [_letters(name) for name in (entry.id, *_names(entry))]
+        if any(name.startswith(wanted) for name in names):
+            ranked.append((0, len(entry.id), entry.id))
+        elif any(all(word in name for word in words) for name in names):
+            ranked.append((1, len(entry.id), entry.id))
+    return [found for _, _, found in sorted(ranked)]
+
+
+def _letters(name: str) -> str:
+    """Letters and digits alone: people write `rtx3090` for `RTX 3090`."""
+    return "".join(_WORD.findall(name[:_MAX_KEY].casefold()))
+
+
+def _alike(key: str, entries: Iterable[Keyed]) -> tuple[str, ...]:
+    """Ids whose spelling, or whose name's, is near to `key`, best first."""
     ids = {_plain(name): e.id for e in entries for name in (*_names(e), e.id)}
     near = difflib.get_close_matches(_plain(key), ids, n=4 * MAX_SUGGESTIONS, cutoff=0.5)
-    return tuple(dict.fromkeys(ids[name] for name in near))[:MAX_SUGGESTIONS]
+    return tuple(ids[name] for name in near)
 
 
 def _names(entry: Keyed) -> tuple[str, ...]:

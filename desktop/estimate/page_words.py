@@ -72,9 +72,9 @@ WORDS: Final[Mapping[str, str]] = MappingProxyType(
         "values in fp16.",
         "ranked.note.context": "The column behind it asks the same with the model's whole context "
         "of {context} tokens, whose cache is far larger.",
-        "ranked.note.held_back": "Of a card's memory {share} %, at least {least}, are held back for "
-        "the driver and a display: assumed. What leaves less than {tight} % of the rest free is "
-        "called tight.",
+        "ranked.note.held_back": "Of a card's memory {share} %, at least {least}, are held back "
+        "for the driver and a display: assumed. What leaves less than {tight} % of the rest free "
+        "is called tight.",
         "ranked.note.order": "The fastest by the high end stands first; ties go by memory needed, "
         "then price, then id.",
         "ranked.note.open": "Every device has a page of its own: gram estimate MODEL --device ID.",
@@ -93,6 +93,10 @@ WORDS: Final[Mapping[str, str]] = MappingProxyType(
         "start.note": "A device is named by price only where its price has a source.",
         "start.smallest": "The smallest that runs {model}: {device}, with {usable} of usable "
         "memory. There it takes {quant}, whose quality is {quality}.",
+        "start.how": "By {target}, after {position} tokens.",
+        "start.takes": "There it takes {quant}, whose quality is {quality}.",
+        "start.decent": "Only quantizations of quality acceptable or better count here.",
+        "start.hint": "For another quantization or context: --quant Q, --context N.",
         "start.no_smallest": "No device of the table runs {model}.",
         "start.cheapest": "The cheapest whose whole range clears {rate} tokens a second: {device}, "
         "{price}.",

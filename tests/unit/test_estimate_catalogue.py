@@ -131,6 +131,20 @@ def test_near_ids_are_suggested():
     assert len(suggestions("qwen", ALL_MODELS)) <= 5
 
 
+@pytest.mark.parametrize(
+    ("key", "entries", "first"),
+    [
+        ("qwen3-30b", ALL_MODELS, "qwen3-30b-a3b"),
+        ("Qwen3 30B", ALL_MODELS, "qwen3-30b-a3b"),
+        ("rtx3090", ALL_CONFIGURATIONS, "geforce-rtx-3090-24gb"),
+        ("rtx 3090", ALL_CONFIGURATIONS, "geforce-rtx-3090-24gb"),
+        ("3090 geforce", ALL_CONFIGURATIONS, "geforce-rtx-3090-24gb"),
+    ],
+)
+def test_names_that_have_the_words_are_suggested_before_those_spelt_alike(key, entries, first):
+    assert suggestions(key, entries)[0] == first
+
+
 def test_a_price_is_that_of_the_most_memory():
     prices = {
         gb: find(f"apple-m4-max-{gb}gb-546", ALL_CONFIGURATIONS).price_usd for gb in (48, 128)
