@@ -10,10 +10,10 @@ from desktop.cli.prose import heading, paragraph
 from desktop.cli.tables import print_facts
 from desktop.errors import Reason
 from desktop.estimate import printed, reasons
-from desktop.estimate.callouts import Cheapest
 from desktop.estimate.facts import active_parameters, facts_of
 from desktop.estimate.page import ModelPage
 from desktop.estimate.page_words import WORDS, Said
+from desktop.estimate.start_words import start_lines
 from desktop.records.estimate import Tier
 from desktop.records.model import Model
 
@@ -136,27 +136,5 @@ def _sources(page: ModelPage) -> None:
 def _start(page: ModelPage) -> None:
     """Last, so that it is what a person sees first above the prompt."""
     heading(words("start.heading"))
-    smallest, unit = page.start.smallest, page.profile.memory_unit_bytes
-    if smallest is None:
-        paragraph(Said("start.no_smallest", {"model": page.model.name}).text())
-        return
-    told = {
-        "model": page.model.name,
-        "device": smallest.configuration.name,
-        "usable": printed.memory(smallest.configuration.usable_bytes, unit),
-        "quant": smallest.best.quant.label,
-        "quality": smallest.best.quant.quality,
-    }
-    paragraph(Said("start.smallest", told).text())
-    for found in page.start.cheapest:
-        paragraph(_cheapest(found))
-    paragraph(words("start.note"))
-
-
-def _cheapest(found: Cheapest) -> str:
-    rate = {"rate": found.rate_tok_s}
-    if found.row is None:
-        return Said("start.no_cheapest", rate).text()
-    device = found.row.configuration
-    price = printed.price(device.price_usd or 0)
-    return Said("start.cheapest", {**rate, "device": device.name, "price": price}).text()
+    for line in start_lines(page):
+        paragraph(" ".join(said.text() for said in line))

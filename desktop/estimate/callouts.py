@@ -1,6 +1,6 @@
 """Where to start: the smallest device that runs a model, and the cheapest that is fast enough."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -28,11 +28,16 @@ class Start:
     cheapest: tuple[Cheapest, ...]
 
 
-def start_of(rows: Sequence[PageRow]) -> Start:
+def start_of(rows: Sequence[PageRow], qualities: Collection[str] | None = None) -> Start:
     """From the devices with an estimate; only those with a price can be the cheapest.
 
     Ties are broken by memory, then price, then id.
+
+    Args:
+        rows: with the quantization that each device takes.
+        qualities: a device counts where that is of one of these; None: of any.
     """
+    rows = [r for r in rows if qualities is None or r.best.quant.quality in qualities]
     by_memory = sorted(rows, key=lambda r: (_usable(r), *price_and_id(r.configuration)))
     cheapest = tuple(Cheapest(rate, _cheapest(rows, rate)) for rate in RATES_TOK_S)
     return Start(by_memory[0] if by_memory else None, cheapest)

@@ -40,6 +40,8 @@ class ModelPage:
     """The fastest first."""
     without: tuple[NoResult, ...]
     start: Start
+    decent_only: bool
+    """Whether quantizations that are degraded were left out of `start`."""
     meanings: tuple[Reason, ...]
     """One of each reason that a row has, by the alphabet of their labels."""
     related: tuple[Model, ...]
@@ -68,6 +70,8 @@ def page_of(
     sheet = sheet_of(model, profile, at, quants)
     full = sheet_of(model, profile, model.context_trained or at, quants)
     rows, without = rows_of(sheet, full, profile.configurations)
+    # who names a quantization has decided on its quality
+    qualities = profile.start_qualities if quants is None else None
     given = tuple(reason for row in rows for reason in row.estimate.reasons)
     return ModelPage(
         profile=profile,
@@ -77,7 +81,8 @@ def page_of(
         sizes=tuple(SizeRow(quant, weights) for quant, weights in sheet.weights),
         rows=rows,
         without=without,
-        start=start_of(rows),
+        start=start_of(rows, qualities),
+        decent_only=qualities is not None,
         meanings=reasons.meanings(given),
         related=related_to(model, models),
     )

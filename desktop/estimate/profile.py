@@ -85,6 +85,8 @@ class Profile:
     """10⁹ or 2³⁰: in what memory is told."""
     held_back: HeldBack | None = None
     """What of a card's memory nobody may count on; None: the devices' figures are taken as told."""
+    start_qualities: tuple[str, ...] | None = None
+    """Of the quantizations that count for where to start; None: any."""
 
     @property
     def ranked_quants(self) -> tuple[Quant, ...]:

@@ -7,6 +7,8 @@ from desktop.records.model import Quant
 
 QUALITIES: Final = ("excellent", "good", "acceptable", "degraded")
 """Best first."""
+DECENT: Final = QUALITIES[:3]
+"""Good enough to be proposed to who did not ask for less."""
 MAX_BITS: Final = 32
 MAX_RANK: Final = 100
 

@@ -8,6 +8,7 @@ from desktop.estimate.counting import GramCounting
 from desktop.estimate.page_tables import page_profile
 from desktop.estimate.printed import GIB
 from desktop.estimate.profile import Profile, ProfileId
+from desktop.estimate.quant_row import DECENT
 from desktop.records.estimate import Tier
 from desktop.records.model import Model
 from desktop.services import estimate_tables
@@ -50,6 +51,7 @@ def own_profile() -> Profile:
         ceiling_with_cache=True,
         memory_unit_bytes=GIB,
         held_back=held_back,
+        start_qualities=DECENT,
     )
 
 

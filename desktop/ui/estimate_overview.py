@@ -7,10 +7,9 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QLayout, QPushButton, QVBoxLayout, QWidget
 
 from desktop.estimate import printed
-from desktop.estimate.callouts import Cheapest
 from desktop.estimate.facts import Fact, facts_of
 from desktop.estimate.page import ModelPage
-from desktop.estimate.page_words import Said
+from desktop.estimate.start_words import start_lines
 from desktop.records.model import Model
 from desktop.ui import estimate_words as ew
 from desktop.ui import format as fmt
@@ -84,35 +83,13 @@ class EstimateOverview(QWidget):
 
 def start_words(page: ModelPage) -> Iterator[str]:
     """The smallest device that runs it, and the cheapest for each rate."""
-    smallest, model = page.start.smallest, page.model.name
-    if smallest is None:
-        yield ew.said(Said("start.no_smallest", {"model": model}))
-        return
-    usable = smallest.configuration.usable_bytes
-    told = {
-        "model": model,
-        "device": smallest.configuration.name,
-        "usable": printed.memory(usable, page.profile.memory_unit_bytes),
-        "quant": smallest.best.quant.label,
-        "quality": ew.quality(smallest.best.quant.quality),
-    }
-    yield ew.said(Said("start.smallest", told))
-    yield from map(_cheapest, page.start.cheapest)
-    yield ew.words("start.note")
+    for line in start_lines(page, ew.quality):
+        yield " ".join(ew.said(said) for said in line)
 
 
 def reason_notes(page: ModelPage) -> tuple[str, ...]:
     """For what a tier is decided, and what the page's tier stands for."""
     return (ew.words("reasons.note"), ew.tier(page.profile))
-
-
-def _cheapest(found: Cheapest) -> str:
-    rate = {"rate": found.rate_tok_s}
-    if found.row is None:
-        return ew.said(Said("start.no_cheapest", rate))
-    device = found.row.configuration
-    price = printed.price(device.price_usd or 0)
-    return ew.said(Said("start.cheapest", {**rate, "device": device.name, "price": price}))
 
 
 def _facts(model: Model) -> QWidget:
