@@ -493,13 +493,33 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
             "products with {threads} threads, and the small graph.",
             "Measure them again while the machine is quiet: `gram parts`.",
         ),
+        "estimate_parts_busy": Sentence(
+            "The parts were measured while other programs took {percent} % of the processors, so "
+            "nothing of the processor follows from them.",
+            "Measure them again while the machine is quiet: `gram parts`.",
+        ),
+        "estimate_parts_quieter": Sentence(
+            "While the newest parts were measured, other programs took {percent} % of the "
+            "processors: those of {at} (UTC) are used.",
+            "Measure them again while the machine is quiet: `gram parts`.",
+        ),
+        "estimate_parts_disturbed": Sentence(
+            "While the parts were measured, other programs took {percent} % of the processors, "
+            "which widens the ranges.",
+            "Measure them again while the machine is quiet: `gram parts`.",
+        ),
+        "estimate_parts_unsure": Sentence(
+            "Parts that no range rests on, as their repetitions differ by more than {percent} % or "
+            "caches may have helped: {tests}.",
+            "Measure them again while the machine is quiet: `gram parts`.",
+        ),
         "estimate_no_parts": Sentence(
-            "By the catalogue's interval for such devices: this machine's parts are not measured.",
+            "By the catalogue's interval for such devices, not by parts measured here.",
             "Measure them, in under a minute: `gram fits --probe`.",
         ),
         "estimate_types_near": Sentence(
-            "How fast this machine reads {types} is not measured but taken from near types, which "
-            "widens the range."
+            "How fast this machine reads {types} does not follow from its parts but from near "
+            "types, which widens the range."
         ),
         "estimate_in_caches": Sentence(
             "It is so small that the processor's caches may hold much of it, which widens the "

@@ -6,7 +6,7 @@ from typing import TypedDict, Unpack
 from desktop.cli import EXIT_ERROR, EXIT_STOPPED, EXIT_USAGE, fits_json, fits_show
 from desktop.cli.following import begin_log, measured, outside_of, signing_of
 from desktop.cli.live import LiveLine
-from desktop.cli.output import say_error, say_json
+from desktop.cli.output import after_keeping, say_error, say_json
 from desktop.cli.parts import PartsLine
 from desktop.errors import GramError
 from desktop.paths import Paths, default_paths
@@ -47,15 +47,14 @@ def run(**options: Unpack[Options]) -> int:
     paths = default_paths()
     if options["rehearse"]:
         return _rehearse(paths, options["rehearse"], options)
-    parts = None
-    if options["probe"]:
-        end = _probe(paths, options)
-        if isinstance(end, RunFailed):
-            return _failed(end, options)
-        parts = end.parts
-    else:
+    if not options["probe"]:
         begin_log(paths)
-    return _show(paths, parts, options)
+        return _show(paths, None, options)
+    end = _probe(paths, options)
+    if isinstance(end, RunFailed):
+        return _failed(end, options)
+    with after_keeping(end.statement_id):
+        return _show(paths, end.parts, options)
 
 
 def _show(paths: Paths, parts: Parts | None, options: Options) -> int:

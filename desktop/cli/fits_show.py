@@ -41,7 +41,7 @@ def fits(found: Fits) -> None:
     say("")
     paragraph(_sums(found))
     for reason in found.told:
-        paragraph(reason.text())
+        paragraph(f"{reason.text()} {reason.advice()}".strip())
     if found.parts_at is None:
         paragraph(_PROBE)
     _meanings(found.rows)

@@ -131,7 +131,7 @@ def _json_line(now: PowerNow) -> None:
 
 
 def summary(now: PowerNow) -> str:
-    """`Mean 41.2 W, 824 J in 20.0 s, sensor (RAPL), the processor only`, or that nothing could be read."""
+    """`Mean 41.2 W, 824 J in 20.0 s, sensor (RAPL), the processor only`, or that there is none."""
     if now.mean_w is None or now.covered is None:
         return f"Nothing could be read. {now.meter.detail}"
     mean, used = figures.watts(now.mean_w), figures.joules(now.energy_j)

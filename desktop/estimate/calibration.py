@@ -5,12 +5,14 @@ fixed cost for each layer and one for the token. The rates are the machine's par
 runs narrow them (tier A, `residuals`).
 """
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from desktop.estimate.residuals import Term
+from desktop.estimate.trusted import is_trusted, spread_sd
 from desktop.estimate.type_rates import TypeRate, rate_for, type_rates
 from desktop.records.estimate import Interval
 from desktop.records.model import WeightPart, WeightUse
@@ -80,6 +82,8 @@ class DeviceRates:
     layer_sd: float
     flops: float | None = None
     """Of a large product of F16."""
+    flops_sd: float = 0.0
+    """Relative standard deviation of `flops` as it was measured."""
     threads: int | None = None
     last_level_cache_bytes: int | None = None
     """None where the system does not tell."""
@@ -93,7 +97,7 @@ def device_rates(
     layer: Interval | None = None,
     last_level_cache_bytes: int | None = None,
 ) -> DeviceRates | None:
-    """What the parts tell of a device; None where no type or no fixed cost is known.
+    """What the parts tell of a device; None where no type or no fixed cost is known surely enough.
 
     Args:
         rates: of the machine's parts.
@@ -104,11 +108,28 @@ def device_rates(
         last_level_cache_bytes: where the system tells.
     """
     types = type_rates(rates, device, threads)
-    fixed = _layer(rates, device, threads, layer)
+    graph = _measured(rates, device, threads, PartTest.SMALL_GRAPH)
+    fixed = _layer_of_class(layer) if layer is not None and layer.high > 0 else _layer(graph)
     if not types or fixed is None:
         return None
-    flops = _rate(rates, device, threads, PartTest.MATMUL_F16)
-    return DeviceRates(device, types, *fixed, flops, threads, last_level_cache_bytes)
+    product = _measured(rates, device, threads, PartTest.MATMUL_F16)
+    return DeviceRates(
+        device=device,
+        types=types,
+        layer_s=fixed[0],
+        layer_sd=fixed[1],
+        flops=product.median if product else None,
+        flops_sd=spread_sd(product) if product else 0.0,
+        threads=threads,
+        last_level_cache_bytes=last_level_cache_bytes,
+    )
+
+
+def less_sure(known: DeviceRates, share: float) -> DeviceRates:
+    """The same where all of it may be off by a share of itself, as beside other programs."""
+    types = {kind: replace(r, sd=math.hypot(r.sd, share)) for kind, r in known.types.items()}
+    layer_sd, flops_sd = math.hypot(known.layer_sd, share), math.hypot(known.flops_sd, share)
+    return replace(known, types=types, layer_sd=layer_sd, flops_sd=flops_sd)
 
 
 def bytes_by_type(parts: Iterable[WeightPart]) -> dict[str, float]:
@@ -158,17 +179,19 @@ def prompt_terms(
         inner = work.prompt_bytes_by_type
         for kind, size in (work.bytes_by_type if inner is None else inner).items():
             seconds = 2 * _elements(kind, size) / (known.flops * _PROMPT_SHARE)
-            terms[f"{work.device} prompt {kind}"] = Term(seconds, _PROMPT_SD)
+            sd = math.hypot(_PROMPT_SD, known.flops_sd)
+            terms[f"{work.device} prompt {kind}"] = Term(seconds, sd)
         layers_s = work.layers * known.layer_s / min(tokens, _MICRO_BATCH)
         terms[f"{work.device} layers"] = Term(layers_s, known.layer_sd)
         if work.attention_flop:
             seconds = work.attention_flop / (known.flops * _ATTENTION_SHARE)
-            terms[f"{work.device} attention"] = Term(seconds, _ATTENTION_SD)
+            sd = math.hypot(_ATTENTION_SD, known.flops_sd)
+            terms[f"{work.device} attention"] = Term(seconds, sd)
     return terms or None
 
 
 def unmeasured_types(works: Sequence[Work], rates: Mapping[str, DeviceRates]) -> tuple[str, ...]:
-    """The types whose rate is not measured but taken from near ones, most bytes first.
+    """The types whose rate is taken from near ones, most bytes first.
 
     Norms and other vectors, which are a few thousandths of a build, are not worth a word.
     """
@@ -219,26 +242,27 @@ def _held_by_caches(read_bytes: float, last_level_cache_bytes: int | None) -> fl
     return min(1.0, max(0.0, 2 - read_bytes / size))
 
 
-def _layer(
-    rates: Sequence[PartRate], device: str, threads: int | None, layer: Interval | None
-) -> tuple[float, float] | None:
-    """Expected seconds of a layer, and their relative standard deviation."""
-    if layer is not None and layer.high > 0:
-        middle = (layer.low + layer.high) / 2
-        return middle, max(0.1, (layer.high - layer.low) / 2 / _NINETY / middle)
-    graph_s = _rate(rates, device, threads, PartTest.SMALL_GRAPH)
-    if graph_s is None:
+def _layer_of_class(layer: Interval) -> tuple[float, float]:
+    """Expected seconds of a layer, and their relative standard deviation, by the catalogue."""
+    middle = (layer.low + layer.high) / 2
+    return middle, max(0.1, (layer.high - layer.low) / 2 / _NINETY / middle)
+
+
+def _layer(graph: PartRate | None) -> tuple[float, float] | None:
+    """The same by the small graph; None where there is none."""
+    if graph is None:
         return None
-    if threads is None:
-        return CARD_LAYER_GRAPHS * graph_s, _CARD_LAYER_SD
-    return LAYER_GRAPHS * graph_s, _LAYER_SD
+    on_card = graph.threads is None
+    graphs, sd = (CARD_LAYER_GRAPHS, _CARD_LAYER_SD) if on_card else (LAYER_GRAPHS, _LAYER_SD)
+    return graphs * graph.median, math.hypot(sd, spread_sd(graph))
 
 
-def _rate(
+def _measured(
     rates: Sequence[PartRate], device: str, threads: int | None, test: PartTest
-) -> float | None:
+) -> PartRate | None:
+    """The part, if it was measured surely enough."""
     wanted = (device, threads, test)
-    found = (r.median for r in rates if (r.device, r.threads, r.test) == wanted)
+    found = (r for r in rates if (r.device, r.threads, r.test) == wanted and is_trusted(r))
     return next(found, None)
 
 

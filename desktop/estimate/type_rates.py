@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from desktop.estimate.trusted import is_trusted, spread_sd
 from desktop.records.parts import PartRate, PartTest
 from desktop.rules.ggml_types import BLOCKS
 
@@ -70,7 +71,7 @@ class TypeRate:
 def type_rates(
     rates: Sequence[PartRate], device: str, threads: int | None
 ) -> Mapping[str, TypeRate]:
-    """The measured types of a device; empty where none was.
+    """The types of a device that were measured surely enough; empty where none was.
 
     Args:
         rates: of the machine's parts.
@@ -78,9 +79,12 @@ def type_rates(
         threads: of a processor; None of cards.
     """
     return {
-        MEASURED[rate.test]: TypeRate(1 / rate.median, MEASURED_SD)
+        MEASURED[rate.test]: TypeRate(1 / rate.median, math.hypot(MEASURED_SD, spread_sd(rate)))
         for rate in rates
-        if rate.device == device and rate.threads == threads and rate.test in MEASURED
+        if rate.device == device
+        and rate.threads == threads
+        and rate.test in MEASURED
+        and is_trusted(rate)
     }
 
 
@@ -109,7 +113,7 @@ def rate_for(kind: str, measured: Mapping[str, TypeRate], *, processor: bool = T
     low = max(min(limits), min(rate.byte_s for rate in measured.values()))
     high = max(low, *limits) * _slower(kind, processor=processor)
     between = math.log(high / low) / 2 / _NINETY
-    sd = math.hypot(MEASURED_SD, between, _BESIDE_SD)
+    sd = math.hypot(max(measured[name].sd for name in near), between, _BESIDE_SD)
     return TypeRate(math.sqrt(low * high), sd, near)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from desktop.errors import Reason
-from desktop.estimate.calibration import DeviceRates, device_rates
+from desktop.estimate.calibration import DeviceRates, device_rates, less_sure
 from desktop.estimate.evidence import Evidence, State, evidence_of, left_out_reason
 from desktop.estimate.here import Here
 from desktop.estimate.token_work import HOST
@@ -13,10 +13,11 @@ from desktop.machine.cores import usable_cores
 from desktop.paths import Paths
 from desktop.records.machine import Device
 from desktop.records.parts import PartRate, Parts
-from desktop.rules.parts_rates import memory_bandwidth_bytes_s, rates_of
+from desktop.rules.parts_rates import memory_bandwidth_bytes_s
 from desktop.services.facts import MachineFacts, machine_facts
+from desktop.services.ground_parts import UsedParts, used_parts
 from desktop.services.rehearsals import sweep_left
-from desktop.services.results import kept_runs, newest_kept_parts
+from desktop.services.results import kept_runs
 from desktop.services.run_builds import RunBuilds
 from desktop.services.this_machine import Devices, devices_of
 from desktop.sources.cpu_caches import last_level_cache_bytes
@@ -57,13 +58,13 @@ def read_ground(
     """
     sweep_left(paths)
     found = facts or machine_facts(paths)
-    return _ground(paths, found, parts or newest_kept_parts(paths))
+    return _ground(paths, found, used_parts(paths, parts, usable_cores()))
 
 
-def _ground(paths: Paths, facts: MachineFacts, parts: Parts | None) -> Ground:
+def _ground(paths: Paths, facts: MachineFacts, used: UsedParts) -> Ground:
     devices = devices_of(facts.machine, facts.engine.devices if facts.engine else ())
-    rates, threads = rates_of(parts) if parts else (), usable_cores()
-    known = _device_rates(devices, rates, threads)
+    parts, threads = used.parts, usable_cores()
+    known = _device_rates(devices, used, threads)
     state = _state(facts, devices, threads)
     builds, runs = RunBuilds(paths, devices), tuple(kept_runs(paths))
     evidence = evidence_of(runs, state, known, builds.of) if known else Evidence()
@@ -71,7 +72,7 @@ def _ground(paths: Paths, facts: MachineFacts, parts: Parts | None) -> Ground:
         name=facts.kind,
         room=devices.room,
         cards=tuple(card.name for card in devices.cards),
-        bandwidths=_bandwidths(devices, rates, known),
+        bandwidths=_bandwidths(devices, used.rates, known),
         rates=known,
         evidence=evidence,
         sides=devices.sides,
@@ -89,26 +90,26 @@ def _ground(paths: Paths, facts: MachineFacts, parts: Parts | None) -> Ground:
         parts_at=parts.started_at if parts else None,
         computes_bf16=_computes_bf16(devices),
         measured=builds.measured(runs, state),
-        told=_told(facts, here, parts),
+        told=_told(facts, here, used),
     )
 
 
-def _told(facts: MachineFacts, here: Here, parts: Parts | None) -> tuple[Reason, ...]:
+def _told(facts: MachineFacts, here: Here, used: UsedParts) -> tuple[Reason, ...]:
     """What is said once of all estimates."""
     # the last two of what was given up: the engine, and why
     silent = facts.given_up[-2:] if facts.engine is None else ()
-    lacks = parts is not None and not here.rates
+    # of parts that were measured beside busy programs it is told already why nothing follows
+    busy = any(reason.code == "estimate_parts_busy" for reason in used.told)
+    lacks = used.parts is not None and not here.rates and not busy
     lacking = (Reason("estimate_parts_lacking", {"threads": usable_cores()}),) if lacks else ()
     left = left_out_reason(here.evidence.left_out)
-    return (*silent, *lacking, *((left,) if left else ()))
+    return (*silent, *used.told, *lacking, *((left,) if left else ()))
 
 
-def _device_rates(
-    devices: Devices, rates: Sequence[PartRate], threads: int
-) -> dict[str, DeviceRates]:
-    found = {
-        HOST: device_rates(rates, HOST, threads, last_level_cache_bytes=last_level_cache_bytes())
-    }
+def _device_rates(devices: Devices, used: UsedParts, threads: int) -> dict[str, DeviceRates]:
+    rates = used.rates
+    host = device_rates(rates, HOST, threads, last_level_cache_bytes=last_level_cache_bytes())
+    found = {HOST: less_sure(host, used.disturbed) if host else None}
     for card in devices.cards:
         target = devices.targets.get(card.name)
         layer = target.efficiencies[0][1].layer_s if target else None

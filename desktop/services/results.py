@@ -95,14 +95,13 @@ def newest_parts(paths: Paths) -> PartsKnown:
     )
 
 
-def newest_kept_parts(paths: Paths) -> Parts | None:
-    """The newest parts kept here, whole; None where there are none.
+def kept_parts_newest_first(paths: Paths) -> Iterator[Parts]:
+    """All parts kept here, whole. A statement that does not hold is logged and left out.
 
     Raises:
         LedgerError: the ledger cannot be read.
     """
-    kept = _last_parts(paths)
-    return kept.parts if kept is not None else None
+    return (kept.parts for kept in _kept(paths, PARTS_TYPE) if kept.parts is not None)
 
 
 def kept_parts(paths: Paths) -> Checked:

@@ -26,6 +26,9 @@ _WORDS: Final = "Words"
 KEY_CODES: Final = frozenset({"no_keychain", "keychain_locked", "keychain_refused"})
 """Errors after which the person may measure without the keychain."""
 
+_MEASURE_AGAIN: Final = QT_TRANSLATE_NOOP(
+    "Reasons", "Measure them again on the page Machine, while the machine is quiet."
+)
 _MEASURE_THERE: Final = QT_TRANSLATE_NOOP(
     "Reasons", "On such a machine, measure its parts on the page Machine."
 )
@@ -53,9 +56,11 @@ _ADVICE: Final[Mapping[str, str]] = {
     "estimate_runs": QT_TRANSLATE_NOOP("Reasons", "More runs narrow it further."),
     "estimate_parts": QT_TRANSLATE_NOOP("Reasons", "Signed runs narrow it."),
     "estimate_parts_old": QT_TRANSLATE_NOOP("Reasons", "Measure them again on the page Machine."),
-    "estimate_parts_lacking": QT_TRANSLATE_NOOP(
-        "Reasons", "Measure them again on the page Machine, while the machine is quiet."
-    ),
+    "estimate_parts_lacking": _MEASURE_AGAIN,
+    "estimate_parts_busy": _MEASURE_AGAIN,
+    "estimate_parts_quieter": _MEASURE_AGAIN,
+    "estimate_parts_disturbed": _MEASURE_AGAIN,
+    "estimate_parts_unsure": _MEASURE_AGAIN,
     "estimate_no_parts": QT_TRANSLATE_NOOP(
         "Reasons", "Measure the parts, which takes under a minute."
     ),

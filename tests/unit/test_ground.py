@@ -138,6 +138,133 @@ def test_parts_of_an_older_engine_say_so(home, facts, keep, threads):
     assert "estimate_parts_old" in [r.code for r in row.estimate.reasons]
 
 
+def busy(parts, percent):
+    return replace(parts, after=replace(CALM, other_load_percent=percent))
+
+
+def codes(found):
+    return [reason.code for reason in found.told]
+
+
+def test_nothing_follows_from_parts_that_were_measured_beside_busy_programs(
+    home, facts, keep, threads
+):
+    """Each repetition may be alike and all of them off by a factor of a hundred."""
+    keep(PARTS_TYPE, parts_payload, busy(parts(threads, gb_s=0.3), 62.0))
+    found, row = row_of(home, facts)
+    assert row.estimate.decode is None
+    assert codes(found) == ["estimate_parts_busy"]
+    assert "62 %" in found.told[0].text()
+    assert "gram parts" in found.told[0].advice()
+
+
+def test_quiet_parts_of_an_earlier_day_are_used_instead(home, facts, keep, threads):
+    earlier = "2026-11-30T00:00:00Z"
+    keep(PARTS_TYPE, parts_payload, parts(threads, started_at=earlier))
+    _, quiet = row_of(home, facts)
+    keep(PARTS_TYPE, parts_payload, busy(parts(threads, gb_s=0.3), 62.0))
+    found, row = row_of(home, facts)
+    assert row.middle_tok_s == quiet.middle_tok_s
+    assert found.parts_at == earlier
+    assert codes(found) == ["estimate_parts_quieter"]
+    assert earlier in found.told[0].text()
+
+
+def test_quiet_parts_of_another_engine_do_not_stand_in(home, facts, keep, threads):
+    keep(PARTS_TYPE, parts_payload, parts(threads, engine_version="b0"))
+    keep(PARTS_TYPE, parts_payload, busy(parts(threads), 62.0))
+    found, row = row_of(home, facts)
+    assert row.estimate.decode is None
+    assert codes(found) == ["estimate_parts_busy"]
+
+
+def test_what_was_just_measured_beside_busy_programs_does_not_count_either(
+    home, facts, keep, threads
+):
+    keep(PARTS_TYPE, parts_payload, parts(threads))
+    _, quiet = row_of(home, facts)
+    just = read_ground(home, busy(parts(threads, gb_s=0.3), 62.0), facts)
+    [row] = fits_of(just, FitsRequest(words=(MODEL, "Q4_K_M"))).rows
+    assert row.middle_tok_s == quiet.middle_tok_s
+
+
+def test_some_load_widens_the_ranges_and_says_so(home, facts, keep, threads):
+    keep(PARTS_TYPE, parts_payload, parts(threads))
+    _, calm = row_of(home, facts)
+    keep(PARTS_TYPE, parts_payload, busy(parts(threads), 12.0))
+    found, row = row_of(home, facts)
+    assert codes(found) == ["estimate_parts_disturbed"]
+    assert width(row) > 1.05 * width(calm)
+    keep(PARTS_TYPE, parts_payload, busy(parts(threads), 5.0))
+    assert codes(row_of(home, facts)[0]) == []
+
+
+def width(row):
+    return row.estimate.decode.high_tok_s / row.estimate.decode.low_tok_s
+
+
+def changed(parts, test, **fields):
+    """The same with one part of them changed."""
+    return replace(
+        parts, parts=tuple(replace(p, **fields) if p.test is test else p for p in parts.parts)
+    )
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        # ± 60 %
+        {"durations_ns": (10_000_000, 40_000_000) * 3},
+        # 9 MiB a thousand times: a rate of caches
+        {"work": 1000 * 9_437_184, "shape": (4096, 1, 4096, 1), "durations_ns": (10**8,) * 6},
+    ],
+)
+def test_a_part_that_is_not_sure_or_was_helped_by_caches_is_not_used(
+    home, facts, keep, threads, fields
+):
+    keep(PARTS_TYPE, parts_payload, parts(threads))
+    _, whole = row_of(home, facts, "Q4_0")
+    keep(PARTS_TYPE, parts_payload, changed(parts(threads), PartTest.MATVEC_Q4_0, **fields))
+    found, row = row_of(home, facts, "Q4_0")
+    assert codes(found) == ["estimate_parts_unsure"]
+    assert "matrix-vector, Q4_0" in found.told[0].text()
+    # it stands in no estimate, and the range of what is not measured is wider
+    assert row.middle_tok_s < 1.1 * whole.middle_tok_s
+    assert width(row) > 1.2 * width(whole)
+    near = next(r for r in row.estimate.reasons if r.code == "estimate_types_near")
+    assert near.params["types"] == "Q4_0"
+
+
+def test_a_spread_below_the_bound_widens_the_range(home, facts, keep, threads):
+    keep(PARTS_TYPE, parts_payload, parts(threads))
+    _, steady = row_of(home, facts, "Q4_0")
+    ns = round(work_of(PartTest.MATVEC_Q4_0, SHAPES[PartTest.MATVEC_Q4_0]) / 28)
+    noisy = {"durations_ns": (round(0.8 * ns),) * 3 + (round(1.2 * ns),) * 3}
+    keep(PARTS_TYPE, parts_payload, changed(parts(threads), PartTest.MATVEC_Q4_0, **noisy))
+    found, row = row_of(home, facts, "Q4_0")
+    assert codes(found) == []
+    assert width(row) > 1.05 * width(steady)
+
+
+def test_too_few_repetitions_widen_it_too(home, facts, keep, threads):
+    keep(PARTS_TYPE, parts_payload, parts(threads))
+    _, steady = row_of(home, facts, "Q4_0")
+    few = parts(threads)
+    few = replace(few, parts=tuple(replace(p, durations_ns=p.durations_ns[:5]) for p in few.parts))
+    keep(PARTS_TYPE, parts_payload, few)
+    found, row = row_of(home, facts, "Q4_0")
+    assert codes(found) == []
+    assert width(row) > 1.05 * width(steady)
+
+
+def test_without_a_sure_small_graph_there_is_no_range(home, facts, keep, threads):
+    wide = {"durations_ns": (2_000, 9_000) * 3}
+    keep(PARTS_TYPE, parts_payload, changed(parts(threads), PartTest.SMALL_GRAPH, **wide))
+    found, row = row_of(home, facts)
+    assert row.estimate.decode is None
+    assert codes(found) == ["estimate_parts_unsure", "estimate_parts_lacking"]
+
+
 def test_runs_calibrate_and_a_build_that_was_measured_stands_there(home, facts, keep, threads):
     keep(PARTS_TYPE, parts_payload, parts(threads))
     _, before = row_of(home, facts)
