@@ -1,13 +1,14 @@
 """`gram estimate MODEL --device ID` for people: a device's own page."""
 
 from desktop.cli import estimate_tables
-from desktop.cli.estimate_show import position_words
+from desktop.cli.estimate_show import position_words, room_words
 from desktop.cli.fitting import print_fitting
 from desktop.cli.prose import heading, paragraph
 from desktop.cli.tables import print_facts
 from desktop.estimate import printed, reasons
 from desktop.estimate.device_page import DevicePage, QuantRow
 from desktop.estimate.page_words import WORDS, Said
+from desktop.estimate.profile import ProfileId
 from desktop.estimate.sheet import Sheet
 
 
@@ -15,10 +16,14 @@ def device_page(sheet: Sheet, page: DevicePage) -> None:
     """One model on one device."""
     names = {"model": sheet.model.name, "device": page.configuration.name}
     heading(Said("device.title", names).text())
-    paragraph(f"{WORDS['ranked.label']} {position_words(sheet.use.depth)}")
+    use = sheet.use
+    position = f"{position_words(use.depth)} {room_words(use.context)}"
+    paragraph(f"{WORDS['ranked.label']} {position}")
     print_facts(*_device(sheet, page))
     heading(WORDS["device.quants"])
     print_fitting(estimate_tables.quants(page.quants, sheet))
+    if sheet.profile.id is ProfileId.GRAM:
+        paragraph(WORDS["device.note.needs"])
     _shown(page)
 
 

@@ -13,6 +13,7 @@ from desktop.estimate import printed, reasons
 from desktop.estimate.facts import active_parameters, facts_of
 from desktop.estimate.page import ModelPage
 from desktop.estimate.page_words import WORDS, Said
+from desktop.estimate.profile import ProfileId
 from desktop.estimate.start_words import start_lines
 from desktop.records.estimate import Tier
 from desktop.records.model import Model
@@ -50,6 +51,11 @@ def position_words(depth: int) -> str:
     return Said("head.position", {"position": f"{depth:,}"}).text()
 
 
+def room_words(context: int) -> str:
+    """What every memory holds for."""
+    return Said("head.room", {"room": f"{context:,}"}).text()
+
+
 def _head(page: ModelPage) -> None:
     model = page.model
     heading(Said("head.title", {"model": model.name}).text())
@@ -59,7 +65,8 @@ def _head(page: ModelPage) -> None:
     total = {"total": printed.parameters(model.parameters)}
     active = {"active": printed.parameters(active_parameters(model))}
     paragraph(f"{Said('head.capacity', total).text()} {Said('head.traffic', active).text()}")
-    paragraph(position_words(page.sheet.use.depth))
+    use = page.sheet.use
+    paragraph(f"{position_words(use.depth)} {room_words(use.context)}")
 
 
 def _facts(page: ModelPage) -> None:
@@ -70,8 +77,11 @@ def _facts(page: ModelPage) -> None:
 
 def _sizes(page: ModelPage) -> None:
     heading(words("sizes.heading"))
-    print_fitting(estimate_tables.sizes(page.sizes))
+    # the parameters that sizes were counted over are the profile's
+    print_fitting(estimate_tables.sizes(page.sizes, page.sheet.model.parameters))
     paragraph(words("sizes.note.basis", "sizes.note.quality"))
+    if page.profile.id is ProfileId.GRAM:
+        paragraph(words("sizes.note.here"))
 
 
 def _ranked(page: ModelPage) -> None:

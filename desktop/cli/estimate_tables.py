@@ -1,6 +1,7 @@
 """The tables of `gram estimate`."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from desktop.cli.figures import DASH
 from desktop.cli.fitting import Column
@@ -15,6 +16,8 @@ from desktop.estimate.ranking import Choice
 from desktop.estimate.sheet import Sheet
 from desktop.records.model import Model
 
+_SAME_BITS: Final = 0.005
+
 
 def models(found: Sequence[Model]) -> list[Column]:
     """The catalogue's models."""
@@ -27,7 +30,7 @@ def models(found: Sequence[Model]) -> list[Column]:
     ]
 
 
-def sizes(rows: Sequence[SizeRow]) -> list[Column]:
+def sizes(rows: Sequence[SizeRow], parameters: int) -> list[Column]:
     """A model in each quantization; in the unit that files are told in."""
     held = [printed.amount(row.weights.capacity_bytes) for row in rows]
     read = [printed.amount(row.weights.active_bytes) for row in rows]
@@ -36,6 +39,7 @@ def sizes(rows: Sequence[SizeRow]) -> list[Column]:
         Column("family", [row.quant.family for row in rows], drop=2),
         Column("id", [row.quant.id for row in rows], drop=3),
         Column("bits", [f"{row.quant.bits_per_weight:g}" for row in rows], right=True),
+        Column("here", [_bits_here(row, parameters) for row in rows], right=True),
         Column("quality", [row.quant.quality for row in rows]),
         Column("rank", [str(row.quant.rank) for row in rows], right=True),
         Column("weights GB", held, right=True),
@@ -90,6 +94,12 @@ def quants(rows: Sequence[QuantRow], sheet: Sheet) -> list[Column]:
         Column("first token s", [_first(row) for row in rows], drop=5, right=True),
         Column("no range, because", [reasons.short(r.reason) if r.reason else "" for r in rows]),
     ]
+
+
+def _bits_here(row: SizeRow, parameters: int) -> str:
+    """Bits of this model's weights on average; empty where they are those of the table."""
+    bits = 8 * row.weights.capacity_bytes / parameters
+    return "" if abs(bits - row.quant.bits_per_weight) < _SAME_BITS else f"{bits:.2f}"
 
 
 def layers(rows: Sequence[LayerBytes]) -> list[Column]:

@@ -20,6 +20,8 @@ WORDS: Final[Mapping[str, str]] = MappingProxyType(
         "head.traffic": "What a token reads is counted over its {active} active parameters.",
         "head.position": "Every rate is an estimate: one token after {position} others, batch 1, "
         "one stream.",
+        "head.room": "Memory has room for {room} tokens; gram fits counts 4,096 where no --context "
+        "is given.",
         # facts
         "facts.heading": "Architecture, from the sources named below",
         "facts.note": "All parameters count for memory, active ones for what a token reads.",
@@ -60,6 +62,11 @@ WORDS: Final[Mapping[str, str]] = MappingProxyType(
         "tensors, and that before bits per weight: the last column says which it is.",
         "sizes.note.quality": "Quality is stated in the table of quantizations; it is not derived "
         "from bits.",
+        "sizes.note.here": "bits are the table's; here: the bits of this model's weights, where "
+        "they differ. Of MXFP4 only experts are: the rest is Q8_0, so on a dense model it saves "
+        "nothing.",
+        "device.note.needs": "Where a card needs less than the weights, the embedding lies in the "
+        "host's memory: a token looks up one row of it.",
         "basis.exact": "exact",
         "basis.tensors": "computed (tensors)",
         "basis.bits": "computed (bits)",
@@ -130,13 +137,20 @@ WORDS: Final[Mapping[str, str]] = MappingProxyType(
         "written.read": "Weights that a token reads",
         "written.group": "Cache that a token reads",
         "written.cache": "All cache that a token reads",
+        "written.there.less": "Weights on the device, without the embedding, which lies in the "
+        "host's memory",
+        "written.there.more": "Weights in memory, where the embedding that is also the output lies "
+        "twice",
+        "written.there.cache": "Cache that is set aside: for {room} tokens {cells} cells, in steps "
+        "of {step} as llama.cpp does it; sliding layers have their window's and a batch's",
         "written.need": "Memory needed",
         "written.need.weights": "weights",
         "written.need.cache": "cache",
-        "written.need.scratch": "scratch",
+        "written.need.scratch": "scratch of the graph of {tokens} tokens, llama.cpp's largest",
         "written.need.output": "logits",
         "written.need.extra": "what runs beside it",
-        "written.need.target": "the back end's own",
+        "written.need.target": "the back end's own (by the table of {target}: what such contexts "
+        "usually take, not measured)",
         "written.need.told": "The same",
         "written.usable": "Memory that can be used: without what the driver and a display take, "
         "assumed to be {held}",

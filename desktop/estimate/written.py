@@ -28,7 +28,7 @@ def arithmetic(
     bytes_lines = (
         *weight_lines(sheet.model, option.quant, option.weights),
         *cache_lines(sheet),
-        *need_lines(option, sheet.profile.memory_unit_bytes),
+        *need_lines(sheet, option),
         *usable_lines(configuration, sheet.profile.memory_unit_bytes),
     )
     if speed is None:

@@ -9,6 +9,7 @@ from desktop.estimate.layer_bytes import group_read_bytes
 from desktop.estimate.page_words import Said
 from desktop.estimate.ranking import Option
 from desktop.estimate.sheet import Sheet
+from desktop.estimate.use import CONTEXT_STEP, batch_tokens, cells
 from desktop.estimate.written_line import (
     BYTES,
     MINUS,
@@ -32,24 +33,48 @@ def cache_lines(sheet: Sheet) -> tuple[Line, ...]:
     return (*lines, total("written.cache", lines)) if len(lines) > 1 else tuple(lines)
 
 
-def need_lines(option: Option, unit_bytes: int) -> tuple[Line, ...]:
+def need_lines(sheet: Sheet, option: Option) -> tuple[Line, ...]:
     """What the device's memory must hold, in bytes and in the unit that memory is told in."""
-    bare, overhead = option.bare, option.target.overhead_bytes
-    parts = {
-        "written.need.weights": bare.weights_bytes,
-        "written.need.cache": bare.cache_bytes,
-        "written.need.scratch": bare.compute_bytes,
-        "written.need.output": bare.output_bytes,
-        "written.need.extra": bare.extra_bytes,
-        "written.need.target": overhead,
-    }
-    held = {code: size for code, size in parts.items() if size}
-    what = (Said("written.need"), *map(Said, held))
-    needed = option.need_bytes
-    sums = Line(what, PLUS.join(map(number, held.values())), needed, BYTES)
+    bare, needed = option.bare, option.need_bytes
+    unit_bytes = sheet.profile.memory_unit_bytes
+    tokens = {"tokens": f"{batch_tokens(sheet.use):,}"}
+    parts = (
+        (Said("written.need.weights"), bare.weights_bytes),
+        (Said("written.need.cache"), bare.cache_bytes),
+        (Said("written.need.scratch", tokens), bare.compute_bytes),
+        (Said("written.need.output"), bare.output_bytes),
+        (Said("written.need.extra"), bare.extra_bytes),
+        (Said("written.need.target", {"target": option.target.id}), option.target.overhead_bytes),
+    )
+    held = [(said, size) for said, size in parts if size]
+    what = (Said("written.need"), *(said for said, _ in held))
+    sums = Line(what, PLUS.join(number(size) for _, size in held), needed, BYTES)
     told = f"{number(needed)}{OVER}{number(unit_bytes)}"
     unit = printed.unit_name(unit_bytes)
-    return sums, line("written.need.told", told, needed / unit_bytes, unit)
+    placed = (*_weights_there(option), *_cache_there(sheet, bare.cache_bytes))
+    return *placed, sums, line("written.need.told", told, needed / unit_bytes, unit)
+
+
+def _weights_there(option: Option) -> Iterator[Line]:
+    """Where the device holds less than all weights, or some of them twice."""
+    whole, there = option.weights.capacity_bytes, option.bare.weights_bytes
+    if there < whole:
+        expression = f"{number(whole)}{MINUS}{number(whole - there)}"
+        yield line("written.there.less", expression, there)
+    elif there > whole:
+        expression = f"{number(whole)}{PLUS}{number(there - whole)}"
+        yield line("written.there.more", expression, there)
+
+
+def _cache_there(sheet: Sheet, cache_bytes: int) -> Iterator[Line]:
+    """The cache that is set aside, where that is more than a token reads."""
+    read = sheet.cache_read_bytes
+    if cache_bytes <= read:
+        return
+    told = {"room": f"{sheet.use.context:,}", "cells": f"{cells(sheet.use):,}"}
+    what = Said("written.there.cache", {**told, "step": CONTEXT_STEP})
+    sums = f"{number(read)}{PLUS}{number(cache_bytes - read)}"
+    yield Line((what,), sums, cache_bytes, BYTES)
 
 
 def usable_lines(configuration: Configuration, unit_bytes: int) -> Iterator[Line]:
