@@ -12,32 +12,22 @@ than 2 % and more than 64 MiB.
 
 import argparse
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from desktop import resources
-from desktop.builds.header import read_header
 from desktop.errors import GramError
 from desktop.estimate.catalogue import read_models
-from desktop.estimate.header_model import model_of
-from desktop.estimate.memory import needs
-from desktop.estimate.placement import ON_HOST
-from desktop.estimate.sizes import from_header
-from desktop.records.estimate import MemoryNeed, Use
+from desktop.records.estimate import Use
 from desktop.records.model import Model
 from desktop.rules.tensor_shapes import tensors_of
-from devtools.ask_memory import Refused, engine_memory
-from devtools.sparse_gguf import write_sparse
+from devtools.compare_memory import Compared, OneSidedError, compare_model
 
 MIB = 1 << 20
 CONTEXTS = (2048, 8192, 32768, 131072)
 WITHOUT_FLASH = (2048, 16384)
-SHARE, BYTES = 0.02, 64 * MIB
-"""A total may be off by the larger of them."""
 PICKED = (
     "llama-3.2-1b-instruct", "llama-4-scout-17b-16e-instruct",
     "mistral-small-3.1-24b-instruct-2503",
@@ -47,29 +37,6 @@ PICKED = (
     "jamba-reasoning-3b", "falcon-h1-7b-instruct", "nemotron-nano-9b-v2", "lfm2-8b-a1b",
     "command-r7b-12-2024", "olmo-2-1124-7b-instruct", "exaone-4.0-32b",
 )  # fmt: skip
-
-
-class OneSidedError(Exception):
-    """Only one of the two takes a use."""
-
-
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """One use of one model: the estimate and the engine's count."""
-
-    use: Use
-    ours: MemoryNeed
-    engines: MemoryNeed
-
-    @property
-    def off_bytes(self) -> int:
-        """The estimate minus the engine's count."""
-        return self.ours.total_bytes - self.engines.total_bytes
-
-    @property
-    def within(self) -> bool:
-        """Whether the total is near enough."""
-        return abs(self.off_bytes) <= max(SHARE * self.engines.total_bytes, BYTES)
 
 
 def uses(trained: int) -> Iterator[Use]:
@@ -108,39 +75,17 @@ def _check(model: Model, *, each: bool) -> list[Compared] | None:
         print(f"| {model.id} | {model.architecture} | its tensors are not known |")
         return None
     try:
-        rows = compare(model, tuple(uses(model.context_trained or CONTEXTS[-1])))
+        rows = compare_model(model, tuple(uses(model.context_trained or CONTEXTS[-1])))
     except (GramError, OneSidedError, RuntimeError) as e:
-        print(f"| {model.id} | {model.architecture} | {str(e).splitlines()[-1][:90]} |")
+        print(f"| {model.id} | {model.architecture} | {_why(e)} |")
         return None
     _print(model, rows, each=each)
     return rows
 
 
-def compare(model: Model, wanted: Sequence[Use]) -> list[Compared]:
-    """Every use that both take.
-
-    Raises:
-        OneSidedError: only one of them takes a use.
-        RuntimeError: the engine refuses the file.
-        GramError: the file's header is not understood.
-    """
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "a.gguf"
-        write_sparse(path, model, "Q4_K_M")
-        header, counts = read_header(path), engine_memory(path, wanted)
-    found, weights = model_of(header), from_header(header)
-    rows = []
-    for use, engines in zip(wanted, counts, strict=True):
-        try:
-            ours = needs(found, weights, use, ON_HOST).host
-        except GramError as e:
-            if not isinstance(engines, Refused):
-                raise OneSidedError(f"the engine takes {use}: {e}") from e
-            continue
-        if isinstance(engines, Refused):
-            raise OneSidedError(f"the engine refuses {use}: {engines.why}")
-        rows.append(Compared(use, ours, engines))
-    return rows
+def _why(error: Exception) -> str:
+    """The last line, without the folder of the engine's source that it may begin with."""
+    return str(error).strip().splitlines()[-1].rpartition("/")[2][:90]
 
 
 def _print(model: Model, rows: Sequence[Compared], *, each: bool) -> None:

@@ -127,6 +127,7 @@ def _token_bytes(model: Model, group: LayerGroup, use: Use, values: int) -> int:
     if group.indexer_size:
         total += size_bytes(use.cache_key_type, group.indexer_size)
     if group.attention is Attention.LATENT:
+        _check_one_type(use)
         return total
     _check_rows(model, group.value_size, use.cache_value_type)
     return total + size_bytes(use.cache_value_type, values)
@@ -156,6 +157,12 @@ def _keeps(group: LayerGroup) -> bool:
 
 def _slides(group: LayerGroup) -> bool:
     return group.attention is Attention.SLIDING
+
+
+def _check_one_type(use: Use) -> None:
+    """Values of latent attention are a part of the keys."""
+    if use.cache_value_type != use.cache_key_type:
+        raise GramError("cache_type", found=use.cache_value_type, allowed=use.cache_key_type)
 
 
 def _check_rows(model: Model, elements: int | None, kind: str) -> None:
