@@ -91,15 +91,15 @@ def next_size(
     def enough(i: int) -> bool:
         return expected_ns(i) >= wanted_ns and held_bytes(test, shapes[i]) >= wanted_bytes
 
+    larger = range(at + 1, len(shapes))
+    if not is_large_enough(test, shapes, at, limits.least_bytes):
+        # no further at once: what caches give says little of how long memory will take
+        least = next(i for i in larger if is_large_enough(test, shapes, i, limits.least_bytes))
+        return least if expected_ns(least) <= limits.least_pass_ns else None
     if enough(at):
         return None
-    larger = range(at + 1, len(shapes))
     in_time = [i for i in larger if expected_ns(i) <= limits.pass_ns]
-    best = next((i for i in in_time if enough(i)), in_time[-1] if in_time else at)
-    if is_large_enough(test, shapes, best, limits.least_bytes):
-        return best if best > at else None
-    least = next(i for i in larger if is_large_enough(test, shapes, i, limits.least_bytes))
-    return least if expected_ns(least) <= limits.least_pass_ns else None
+    return next((i for i in in_time if enough(i)), in_time[-1] if in_time else None)
 
 
 def is_large_enough(test: PartTest, shapes: tuple[Shape, ...], at: int, least_bytes: int) -> bool:

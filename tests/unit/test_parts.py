@@ -198,21 +198,23 @@ class TestSizes:
         test = PartTest.MATVEC_F16
         shapes = sizes.shapes_of(test, 8 * GIB)
 
-        def size(least_mib, pass_ms, least_pass_ms):
+        def size(at, least_mib, pass_ms, least_pass_ms):
+            took = round(50 * MS * sizes.held_bytes(test, shapes[at]) / (32 * MIB))
             bounds = limits(pass_ms, least_pass_ms, least_mib * MIB)
-            at = sizes.next_size(test, shapes, 0, 50 * MS, bounds)
-            return None if at is None else sizes.held_bytes(test, shapes[at]) // MIB
+            found = sizes.next_size(test, shapes, at, took, bounds)
+            return None if found is None else sizes.held_bytes(test, shapes[found]) // MIB
 
-        # what fits into the time, where caches do not hold it
-        assert size(128, 210, 600) == 128
-        assert size(128, 410, 600) == 256
-        # more time than is usual for what they do not hold, and for no more
-        assert size(128, 90, 210) == 128
-        assert size(512, 410, 900) == 512
+        # more time than is usual is taken for what caches do not hold
+        assert size(0, 128, 90, 210) == 128
+        assert size(0, 512, 90, 900) == 512
+        # from there on as far as the usual time reaches
+        assert size(2, 128, 410, 600) == 256
+        assert size(2, 128, 390, 600) is None
         # rather nothing than a rate of caches
-        assert size(128, 90, 190) is None
-        assert size(512, 410, 790) is None
+        assert size(0, 128, 90, 190) is None
+        assert size(0, 512, 410, 790) is None
         assert not sizes.is_large_enough(test, shapes, 0, 128 * MIB)
+        assert sizes.is_large_enough(test, shapes, 2, 128 * MIB)
 
     def test_without_memory_for_more_the_largest_is_taken_though_caches_may_hold_it(self):
         test = PartTest.MATVEC_F16
@@ -226,8 +228,12 @@ class TestSizes:
     def test_fast_memory_is_read_in_gigabytes(self):
         test = PartTest.MATVEC_F16
         shapes = sizes.shapes_of(test, 140 * GIB)
-        at = sizes.next_size(test, shapes, 0, 20_000, limits(400))
+        first = sizes.next_size(test, shapes, 0, 20_000, limits(400))
+        # 1.6 TB/s: 320 µs
+        assert sizes.held_bytes(test, shapes[first]) == 512 * MIB
+        at = sizes.next_size(test, shapes, first, 320_000, limits(400))
         assert sizes.held_bytes(test, shapes[at]) == 4 * GIB
+        assert sizes.next_size(test, shapes, at, 2_560_000, limits(400)) is None
 
     def test_devices_that_share_memory_have_what_is_free_of_it(self):
         assert sizes.usable_bytes(CPU, 3 * GIB) == 3 * GIB
