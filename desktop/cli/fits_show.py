@@ -67,14 +67,15 @@ def _head(found: Fits) -> tuple[tuple[str, str], ...]:
     on_card = figures.memory(found.on_card_bytes)
     whole = figures.memory(found.with_offload_bytes)
     share = round(100 * HOST_SHARE)
-    memory = f"{on_card} on the card, {whole} with offload"
+    taken = f"of the system's, {share} % may be taken"
+    memory = f"{on_card} on the card, less what driver and display hold; {whole} with offload"
     if found.on_card_bytes is None:
         memory = f"{whole} for the processor"
     tokens, before = f"{found.request.context:,}", f"{depth(found):,}"
     return (
         ("Machine", found.kind),
         ("Computes", f"{devices}; {found.threads} threads on the processor"),
-        ("Memory", f"{memory}; of the system's, {share} % may be taken"),
+        ("Memory", f"{memory}; {taken}"),
         ("Context", f"room for {tokens} tokens; rates for a token after {before} others"),
         ("Known", _known(found)),
     )
