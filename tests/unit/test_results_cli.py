@@ -3,8 +3,10 @@
 import errno
 import io
 import json
+import re
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -28,6 +30,7 @@ from tests.golden import full
 
 SIGNER = Signer.from_seed(bytes(32))
 BUILD = full.full_run().build.name
+DOCUMENT = Path(__file__).parents[2] / "docs" / "results-json.md"
 
 
 @pytest.fixture(autouse=True)
@@ -305,3 +308,24 @@ def test_the_statement_of_a_file_is_the_one_that_was_exported(gram, run_id, home
     envelope = Ledger(home.ledger).find(run_id).envelope_json
     assert gram("results", "--export", run_id)[1].strip() == envelope.strip()
     assert json.loads(envelope)["payloadType"] == RUN_TYPE
+
+
+def test_the_documented_names_are_those_that_programs_get(gram, home, run_id, parts_id):
+    home.settings.write_text('place = "NL"\nhourly_rate_usd = 0.36\n')
+    documented = DOCUMENT.read_text(encoding="utf-8").split("\n| name | |\n")
+    names = [
+        {name for line in part.split("\n\n")[0].splitlines() for name in _named_first(line)}
+        for part in documented[1:]
+    ]
+    [row] = json.loads(gram("results", "--json")[1])
+    one = json.loads(gram("verify", parts_id, "--json")[1])
+    assert names == [set(row), set(one), set(one["rates"][0])]
+    costs = json.loads(gram("verify", run_id, "--json")[1])["costs"]
+    table = documented[-1].partition("| in `costs` | |\n")[2]
+    assert {name for line in table.splitlines() for name in _named_first(line)} == set(costs)
+
+
+def _named_first(line):
+    """The names in the first cell of a table's row."""
+    cells = line.split("|")
+    return re.findall("`([a-z0-9_]+)`", cells[1]) if len(cells) > 2 else []
