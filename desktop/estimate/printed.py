@@ -26,6 +26,18 @@ def memory(count_bytes: float, unit_bytes: int = GB) -> str:
     return f"{amount(count_bytes, unit_bytes)} {unit_name(unit_bytes)}"
 
 
+def apart(one_bytes: int, other_bytes: int, unit_bytes: int = GB) -> tuple[str, str]:
+    """Two sizes as `memory` tells them; where these are the same, with more decimals, four at most.
+
+    "Needs 24 GiB of 24 GiB" does not say why it does not fit.
+    """
+    sizes = one_bytes / unit_bytes, other_bytes / unit_bytes
+    texts = [tuple(map(_short, sizes))]
+    texts += [tuple(f"{size:,.{places}f}" for size in sizes) for places in range(2, 5)]
+    one, other = next((pair for pair in texts if pair[0] != pair[1]), texts[0])
+    return f"{one} {unit_name(unit_bytes)}", f"{other} {unit_name(unit_bytes)}"
+
+
 def unit_name(unit_bytes: int) -> str:
     """`GB` or `GiB`."""
     return "GiB" if unit_bytes == GIB else "GB"

@@ -137,9 +137,10 @@ def meanings(given: tuple[Reason, ...]) -> tuple[Reason, ...]:
 def _sizes(
     quant: Quant, need_bytes: int, configuration: Configuration, unit_bytes: int
 ) -> dict[str, Param]:
+    need, usable = printed.apart(need_bytes, configuration.usable_bytes, unit_bytes)
     return {
         "quant": quant.label,
         "device": configuration.name,
-        "need": printed.memory(need_bytes, unit_bytes),
-        "usable": printed.memory(configuration.usable_bytes, unit_bytes),
+        "need": need,
+        "usable": usable,
     }

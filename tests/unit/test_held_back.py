@@ -4,7 +4,7 @@ import pytest
 
 from desktop import resources
 from desktop.errors import GramError
-from desktop.estimate import held_back
+from desktop.estimate import held_back, printed
 from desktop.estimate.catalogue import find
 from desktop.estimate.device_page import device_page_of
 from desktop.estimate.held_back import read_held_back
@@ -90,3 +90,16 @@ def test_a_damaged_rule_is_named(text):
 
 def test_a_card_smaller_than_what_is_held_back_has_nothing_left():
     assert RULE.of_memory(100) == 100
+
+
+@pytest.mark.parametrize(
+    ("need", "usable", "told"),
+    [
+        (24 * GIB + 1_000_000_000, 24 * GIB, ("24.9 GiB", "24 GiB")),
+        (24 * GIB + 30_000_000, 24 * GIB, ("24.03 GiB", "24.00 GiB")),
+        (24 * GIB + 1, 24 * GIB, ("24 GiB", "24 GiB")),
+    ],
+)
+def test_what_is_needed_and_what_there_is_are_told_apart(need, usable, told):
+    """It said that a build needs 24 GiB of the 24 GiB there are."""
+    assert printed.apart(need, usable, GIB) == told
