@@ -78,18 +78,18 @@ def _slides(every: int | None = None, **rules: object) -> Traits:
 
 
 _NAMES_OF_PLAIN: Final = (
-    "apertus", "arcee", "arctic", "baichuan", "bailingmoe", "bailingmoe2", "bitnet", "chatglm",
+    "arctic", "baichuan", "bailingmoe", "bailingmoe2", "bitnet", "chatglm",
     "command-r", "dbrx", "deci", "deepseek", "deepseek2", "deepseek32", "dots1", "ernie4_5",
     "ernie4_5-moe", "exaone", "gemma", "glm-dsa", "glm4", "glm4moe", "granite", "granitemoe",
     "grok", "grovemoe", "hunyuan-dense", "hunyuan-moe", "hunyuan_vl", "hy_v3", "internlm2", "llama",
     "maincoder", "minicpm", "minicpm3", "minimax-m2", "mistral3", "mistral4", "olmo", "olmoe",
-    "openelm", "orion", "paddleocr", "pangu-embedded", "phi3", "phimoe", "plamo", "plm", "qwen",
+    "openelm", "orion", "paddleocr", "pangu-embedded", "phi3", "phimoe", "plamo", "qwen",
     "qwen2", "qwen2moe", "qwen2vl", "qwen3", "qwen3moe", "qwen3vl", "qwen3vlmoe", "refact",
     "seed_oss", "smollm3", "stablelm", "xverse",
 )  # fmt: skip
 _NAMES_OF_UNGATED: Final = (
-    "bloom", "codeshell", "falcon", "gpt2", "gptj", "gptneox", "jais", "jais2", "mpt", "nemotron",
-    "phi2", "starcoder", "starcoder2",
+    "apertus", "arcee", "bloom", "codeshell", "falcon", "gpt2", "gptj", "gptneox", "jais", "jais2",
+    "mpt", "nemotron", "phi2", "plm", "starcoder", "starcoder2",
 )  # fmt: skip
 
 TRAITS: Final[Mapping[str, Traits]] = MappingProxyType(
