@@ -12,8 +12,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"
@@ -22,7 +23,7 @@ REAL_SIZE = (1280, 800)
 sys.path.insert(0, str(ROOT))
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from PySide6.QtCore import QEventLoop, QTimer  # noqa: E402 - after the platform is chosen
+from PySide6.QtCore import QEventLoop, Qt, QTimer  # noqa: E402 - after the platform is chosen
 from PySide6.QtGui import QPixmap  # noqa: E402
 from PySide6.QtWidgets import QApplication  # noqa: E402
 
@@ -34,10 +35,13 @@ from desktop.records.events import (  # noqa: E402
 )
 from desktop.records.request import RunRequest, Signing  # noqa: E402
 from desktop.ui.bridge import Bridge  # noqa: E402
-from desktop.ui.content import MACHINE, RESULTS  # noqa: E402
+from desktop.ui.content import FITS, MACHINE, RESULTS  # noqa: E402
 from desktop.ui.design import Scheme  # noqa: E402
 from desktop.ui.main_window import MainWindow  # noqa: E402
 from desktop.ui.theme import Theme  # noqa: E402
+
+if TYPE_CHECKING:
+    from desktop.app import App
 
 SETTLE_MS = 300
 LIVE_AFTER = 0.6
@@ -132,6 +136,74 @@ def _states(window: MainWindow, services: object) -> Iterator[str]:
     services.post(demo.rows())
     window.content.results.table.selectRow(1)
     yield "6-results"
+    yield from _fits_states(window, services)
+
+
+def _fits_states(window: MainWindow, services: object) -> Iterator[str]:
+    """What fits on a made-up machine, by the real tables and rules."""
+    from tests.gui import demo, fits_demo  # noqa: PLC0415 - tests are not shipped
+
+    assert isinstance(services, demo.FakeServices)  # noqa: S101
+    window.content.show_page(FITS)
+    fits = window.content.fits.section.fits
+    yield "10-fits-waiting"
+    services.post(*fits_demo.fits_known(4096, all_of=True))
+    yield "11-fits"
+    fits.list.table.selectRow(2)
+    yield "12-fits-selected"
+    fits.list.search.setText("llama")
+    fits.list.sort_by.choose(2)
+    fits.list.table.select(lambda row: row.model.id == "llama-3.1-405b-instruct")
+    yield "13-fits-nowhere"
+    fits.list.search.setText("nothing like this")
+    yield "14-fits-nothing"
+    fits.list.search.clear()
+    fits.list.sort_by.choose(0)
+    fits.list.table.select(lambda row: row.model.id == fits_demo.MODEL)
+    services.asked.clear()
+    fits.list.rehearse.click()
+    services.post(fits_demo.rehearsal_begins())
+    yield "15-fits-rehearsing"
+    services.post(fits_demo.rehearsed(quant=fits.list.table.current.quant.id))
+    yield "16-fits-rehearsed"
+    fits.banner.hide()
+    yield from _page_states(window, services)
+
+
+def _page_states(window: MainWindow, services: object) -> Iterator[str]:
+    """A model's pages."""
+    from tests.gui import demo, fits_demo  # noqa: PLC0415 - tests are not shipped
+
+    assert isinstance(services, demo.FakeServices)  # noqa: S101
+    section = window.content.fits.section
+    section.open_model(fits_demo.model(), 4096)
+    services.post(fits_demo.model_page())
+    yield "20-model"
+    section.model.overview.area.verticalScrollBar().setValue(10_000)
+    yield "20-model-below"
+    section.model.tabs.show_part(1)
+    section.model.devices.table.selectRow(0)
+    yield "21-model-devices"
+    section.model.devices.table.sortByColumn(6, Qt.SortOrder.AscendingOrder)
+    section.model.devices.table.selectRow(4)
+    yield "22-model-devices-sorted"
+    section.model.tabs.show_part(2)
+    yield "23-model-sizes"
+    section.model.tabs.show_part(3)
+    section.model.without.table.selectRow(0)
+    yield "24-model-without"
+    section.open_device("geforce-rtx-3060-12gb")
+    services.post(fits_demo.device_page("geforce-rtx-3060-12gb"))
+    yield "25-device"
+    section.device.tabs.show_part(1)
+    yield "26-device-layers"
+    section.device.tabs.show_part(2)
+    yield "27-device-arithmetic"
+    section.go_back()
+    section.open_device("")
+    services.post(fits_demo.here_page())
+    section.here.table.selectRow(6)
+    yield "28-here"
 
 
 def real(app: QApplication) -> None:
@@ -162,9 +234,45 @@ def real(app: QApplication) -> None:
         for scheme in Scheme:
             gram.theme.use(scheme)
             save(window, IMAGES, f"machine-{scheme}", REAL_SIZE)
+        estimates(gram)
     finally:
         window.close()
         gram.close()
+
+
+def estimates(gram: "App") -> None:
+    """What fits here by the run and the parts just measured; a model's page and a device's."""
+    window, content = gram.window, gram.window.content
+    content.show_page(FITS)
+    section = content.fits.section
+    until(gram.bridge, lambda: bool(section.fits.contexts))
+    section.fits.list.table.selectRow(0)
+    shots(gram, "fits")
+    row = section.fits.list.table.current
+    section.open_model(row.model, section.fits.slider.tokens)
+    until(gram.bridge, lambda: section.model.devices.model.rowCount() > 0)
+    shots(gram, "estimate")
+    section.model.tabs.show_part(1)
+    section.model.devices.table.selectRow(0)
+    shots(gram, "estimate-devices")
+    section.open_device(section.model.devices.model.record(1).id)
+    until(gram.bridge, lambda: section.device.model.rowCount() > 0)
+    section.device.tabs.show_part(2)
+    shots(gram, "estimate-device")
+    window.content.show_page(FITS)
+
+
+def shots(gram: "App", name: str) -> None:
+    """One picture in each scheme."""
+    for scheme in Scheme:
+        gram.theme.use(scheme)
+        save(gram.window, IMAGES, f"{name}-{scheme}", REAL_SIZE)
+
+
+def until(bridge: Bridge, holds: Callable[[], bool]) -> None:
+    """Run the event loop, event by event of the services, until `holds`."""
+    while not holds():
+        wait_for(bridge.received)
 
 
 def own_profile() -> None:

@@ -13,8 +13,9 @@ STOPS: Final = tuple(2**exponent for exponent in range(9, 21))
 """512 to 1,048,576 tokens."""
 USUAL: Final = 4096
 """What it begins with: a long conversation, and no more memory than that takes."""
-_TRACK: Final = 22
-"""Figures that the slider is wide."""
+_TRACK: Final = 20
+_LEAST_TRACK: Final = 8
+"""Figures that the slider is wide; the words at its left take what they need."""
 
 
 class ContextSlider(QWidget):
@@ -27,16 +28,16 @@ class ContextSlider(QWidget):
         self._stops: tuple[int, ...] = STOPS
         self.slider = QSlider(Qt.Orientation.Horizontal)
         self.slider.setPageStep(1)
-        self.slider.setMinimumWidth(wide(_TRACK))
+        self.slider.setMinimumWidth(wide(_LEAST_TRACK))
+        self.slider.setMaximumWidth(wide(_TRACK))
         self.words = Muted()
         self.words.setWordWrap(False)
         self.words.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self.words.setMinimumWidth(wide(27))
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(Space.M)
         layout.addWidget(self.words)
-        layout.addWidget(self.slider)
+        layout.addWidget(self.slider, 1)
         self.slider.valueChanged.connect(self._moved)
         self.use_stops(STOPS, USUAL)
 

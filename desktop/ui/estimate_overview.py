@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from PySide6.QtCore import Qt, QUrl, Signal
-from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QDesktopServices, QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QLayout, QPushButton, QVBoxLayout, QWidget
 
 from desktop.estimate import printed
 from desktop.estimate.facts import Fact, facts_of
@@ -14,8 +14,11 @@ from desktop.records.model import Model
 from desktop.ui import estimate_words as ew
 from desktop.ui import format as fmt
 from desktop.ui.components import Body, Card, Facts, Muted, QuietButton, column, row, scrolled
-from desktop.ui.design import Space, Type, font
+from desktop.ui.design import Space, Type, font, wide
 from desktop.ui.reasons_pane import reason_lines
+
+_TWO_COLUMNS = 80
+"""Figures that the part is wide, from which on two columns stand side by side."""
 
 
 class EstimateOverview(QWidget):
@@ -48,6 +51,13 @@ class EstimateOverview(QWidget):
         self._fill(self.related, self._others(page.related))
         self.related.setVisible(bool(page.related))
 
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """One column where two would be narrow."""
+        super().resizeEvent(event)
+        narrow = self.width() < wide(_TWO_COLUMNS)
+        direction = QBoxLayout.Direction
+        self._columns.setDirection(direction.TopToBottom if narrow else direction.LeftToRight)
+
     def _others(self, models: Sequence[Model]) -> Iterator[QWidget]:
         yield Muted(ew.words("related.note"))
         for model in models:
@@ -72,12 +82,13 @@ class EstimateOverview(QWidget):
         right = column(self.reasons, self.sources, self.related)
         left.addStretch(1)
         right.addStretch(1)
-        both = row(gap=Space.L)
-        both.addLayout(left, 1)
-        both.addLayout(right, 1)
-        main.setLayout(both)
+        self._columns = row(gap=Space.L)
+        self._columns.addLayout(left, 1)
+        self._columns.addLayout(right, 1)
+        main.setLayout(self._columns)
         outer = column(gap=0)
-        outer.addWidget(scrolled(main, self.tr("Overview")))
+        self.area = scrolled(main, self.tr("Overview"))
+        outer.addWidget(self.area)
         self.setLayout(outer)
 
 

@@ -34,7 +34,7 @@ _TIERS: Final = {
 _PLACES: Final = {
     Fit.ON_CARD: QT_TRANSLATE_NOOP("Fits", "on the card"),
     Fit.IN_MEMORY: QT_TRANSLATE_NOOP("Fits", "in memory"),
-    Fit.WITH_OFFLOAD: QT_TRANSLATE_NOOP("Fits", "{card} on the card"),
+    Fit.WITH_OFFLOAD: QT_TRANSLATE_NOOP("Fits", "{card} on card"),
     Fit.NOWHERE: QT_TRANSLATE_NOOP("Fits", "does not fit"),
 }
 

@@ -24,7 +24,6 @@ class Rail(QFrame):
     def __init__(self, pages: tuple[str, ...], version: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("rail")
-        self.setFixedWidth(Size.RAIL)
         self._group = QButtonGroup(self)
         self._group.idClicked.connect(self.picked)
         layout = QVBoxLayout(self)
@@ -36,6 +35,9 @@ class Rail(QFrame):
             layout.addWidget(self._button(number, name))
         layout.addStretch(1)
         layout.addWidget(Muted(version))
+        # wider where the system's text is larger
+        wanted = max(button.sizeHint().width() for button in self._group.buttons())
+        self.setFixedWidth(max(Size.RAIL, wanted + 2 * Space.M + 1))
 
     def show_page(self, number: int) -> None:
         """Mark the page that is shown."""

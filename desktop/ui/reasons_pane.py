@@ -31,28 +31,22 @@ class ReasonsPane(QFrame):
     def show_lines(self, title: str, lines: Iterable[str]) -> None:
         """Show them for the row that `title` names."""
         self.title.setText(title)
-        self.title.show()
         self.text.show_lines(lines)
 
     def show_nothing(self, lines: Iterable[str] = ()) -> None:
         """No row is selected; `lines` say how to read the table."""
-        self.title.hide()
+        self.title.setText(self.tr("How to read it"))
         self.text.show_lines((self._nothing, *lines))
 
     def _lay_out(self) -> None:
         words = column(self.title, self.text, gap=Space.XS)
-        words.addStretch(1)
         outer = row(gap=Space.L)
         outer.addLayout(words, 1)
         outer.addLayout(self.buttons)
         outer.setContentsMargins(Space.L, Space.M, Space.M, Space.M)
         self.setLayout(outer)
-        self.text.fix_lines(_LINES)
-        # without a title the pane stays as high as with one
-        keep = self.title.sizePolicy()
-        keep.setRetainSizeWhenHidden(True)
-        self.title.setSizePolicy(keep)
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.text.wish_lines(_LINES)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
 
 
 def reason_lines(reasons: Iterable[Reason]) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from desktop.records.events import FitsKnown, Notice, RunFailed
 from desktop.records.fits import Fit
 from desktop.records.rehearsal import RehearsalRequest
 from desktop.services.estimate_events import FitsFailed
+from desktop.ui import design
 from desktop.ui.content import FITS, MACHINE
 from desktop.ui.context_slider import STOPS, ContextSlider, stops_up_to
 from desktop.ui.fits_page import FAILED, FILLED, LOADING
@@ -386,3 +387,37 @@ def test_nothing_is_wider_than_the_window(qtbot, window, page, size):
 def _at(fits, context):
     """What is known of one context, said of another."""
     return replace(fits, request=replace(fits.request, context=context, depth=context - 1))
+
+
+@pytest.fixture
+def large_text(qapp):
+    """Text of twice the size, as the system may ask for."""
+    before = qapp.font()
+    larger = qapp.font()
+    larger.setPixelSize(2 * design.font().pixelSize())
+    qapp.setFont(larger)
+    yield
+    qapp.setFont(before)
+
+
+def test_with_large_text_all_is_there_and_nothing_is_wider_than_the_window(
+    large_text, qtbot, request
+):
+    window, services = request.getfixturevalue("window"), request.getfixturevalue("services")
+    window.content.show_page(FITS)
+    section = window.content.fits.section
+    services.post(*fits_demo.fits_known(4096))
+    page = section.fits
+    page.list.table.selectRow(1)
+    window.resize(1024, 640)
+    qtbot.waitUntil(lambda: window.width() == 1024)
+    assert window.minimumSizeHint().width() <= 1024
+    table = page.list.table
+    assert table.viewport().height() > 0
+    assert table.columnWidth(0) >= design.wide(20)
+    assert table.rowHeight(0) >= 2 * table.fontMetrics().height()
+    for button in window.findChildren(QPushButton):
+        if button.isVisible():
+            right = button.mapTo(window, button.rect().topRight()).x()
+            assert right < window.width(), button.text()
+            assert button.width() >= button.sizeHint().width(), button.text()

@@ -139,6 +139,8 @@ class TestScale:
 def test_the_bar_reaches_from_low_to_high_and_the_ceiling_has_its_mark(qtbot, table, theme, scheme):
     theme.use(scheme)
     table.use_scale(Scale(0, 3))
+    # the palette that other tests find
+    theme.use(Scheme.LIGHT)
     image = QImage(240, 44, QImage.Format.Format_ARGB32)
     image.fill(QColor(COLOURS[scheme].card))
     option = QStyleOptionViewItem()
@@ -202,3 +204,18 @@ def _point(x, y):
     from PySide6.QtCore import QPoint
 
     return QPoint(x, y)
+
+
+def test_hidden_columns_leave_no_gap(table):
+    table.resize(500, 400)
+    header = table.horizontalHeader()
+    shown = [i for i in range(4) if not table.isColumnHidden(i)]
+    assert header.length() == sum(header.sectionSize(i) for i in shown)
+
+
+def test_where_no_column_can_go_the_table_scrolls_sideways_and_no_name_is_squeezed(table):
+    table.resize(300, 400)
+    assert table.columnWidth(0) >= design.wide(20)
+    assert table.horizontalScrollBar().maximum() > 0
+    table.resize(1200, 400)
+    assert table.horizontalScrollBar().maximum() == 0

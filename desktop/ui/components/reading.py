@@ -1,9 +1,10 @@
 """Text to read, select and scroll by keyboard: longer than a label, never changed."""
 
+import math
 from collections.abc import Iterable
 
 from PySide6.QtCore import QSize
-from PySide6.QtGui import QFontDatabase
+from PySide6.QtGui import QFontDatabase, QFontMetricsF
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
 from desktop.ui.design import Type, font
@@ -17,6 +18,7 @@ class Reading(QPlainTextEdit):
 
     def __init__(self, name: str, *, figures: bool = False, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._lines = 4
         self.setReadOnly(True)
         self.setTabChangesFocus(True)
         self.setAccessibleName(name)
@@ -31,14 +33,20 @@ class Reading(QPlainTextEdit):
         """Show these lines, from the first."""
         self.setPlainText("\n".join(lines))
 
-    def fix_lines(self, count: int) -> None:
-        """Be exactly so many lines high: no line is cut."""
-        self.setFixedHeight(count * self.fontMetrics().lineSpacing() + 2 * _FRAME)
+    def wish_lines(self, count: int) -> None:
+        """Be so many lines high; two, where there is no room."""
+        self._lines = count
+        self.setMaximumHeight(self._high(count))
+        self.updateGeometry()
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
-        """Small: it scrolls, and takes what the page has to spare."""
-        return QSize(200, 4 * self.fontMetrics().height())
+        """So many whole lines as are wished for."""
+        return QSize(200, self._high(self._lines))
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         """Two lines."""
-        return QSize(100, 2 * self.fontMetrics().height())
+        return QSize(100, self._high(2))
+
+    def _high(self, lines: int) -> int:
+        # lines are laid out in whole pixels, rounded up
+        return lines * math.ceil(QFontMetricsF(self.font()).height()) + 2 * _FRAME

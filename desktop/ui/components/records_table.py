@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
-from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QHeaderView, QWidget
 
 from desktop.ui.components.cells import CellDelegate, RangeHeader
 from desktop.ui.components.scale import Scale, Span
@@ -167,10 +167,21 @@ class RecordsTable(Table, Generic[R]):
             self.clearSelection()
         else:
             self.selectRow(at)
+            self.scrollTo(self.records.index(at, 0))
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        """The titles and two rows: what is below the table makes room before."""
+        rows = self.horizontalHeader().sizeHint().height() + 2 * self.row_height
+        return QSize(super().minimumSizeHint().width(), rows + 2 * self.frameWidth())
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
         """Leave out columns for which there is no room; each row can be opened to see all."""
         super().resizeEvent(event)
+        self._drop_columns()
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
+        """A header that is not on the screen keeps the place of what is hidden: do it again."""
+        super().showEvent(event)
         self._drop_columns()
 
     def _drop_columns(self) -> None:
@@ -179,8 +190,20 @@ class RecordsTable(Table, Generic[R]):
         for at in sorted(range(len(columns)), key=lambda i: -columns[i].drop):
             column = columns[at]
             hide = free < 0 and column.drop > 0
+            self.showColumn(at)
             self.setColumnHidden(at, hide)
             free += (column.width or wide(_STRETCHED)) if hide else 0
+        self._stretch(scrolls=free < 0)
+
+    def _stretch(self, *, scrolls: bool) -> None:
+        """Where there is no room even so, the table scrolls sideways and no name is squeezed."""
+        mode = QHeaderView.ResizeMode
+        for at, field in enumerate(self.records.fields):
+            if field.column.stretch:
+                header = self.horizontalHeader()
+                header.setSectionResizeMode(at, mode.Fixed if scrolls else mode.Stretch)
+                if scrolls:
+                    header.resizeSection(at, wide(_STRETCHED))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
         """Open with Return, else as tables do."""
