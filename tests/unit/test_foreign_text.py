@@ -9,14 +9,25 @@ from pathlib import Path
 
 import pytest
 
-from desktop.cli import machine_show, main, output, parts, parts_show, prose, show, tables
+from desktop.cli import (
+    machine_show,
+    main,
+    output,
+    parts,
+    parts_show,
+    prose,
+    results_show,
+    show,
+    tables,
+)
 from desktop.cli.fitting import Column, print_fitting
 from desktop.errors import Reason
 from desktop.identity.envelope import seal, to_json
 from desktop.identity.signer import Signer
 from desktop.records.build import LocalBuild
 from desktop.records.energy import MeterFacts, MeterKind, Scope, Source
-from desktop.records.events import Devices, Phase, Progress
+from desktop.records.events import Devices, PartStep, Phase, Progress
+from desktop.records.parts import PartTest
 from desktop.records.request import ResultRow
 from desktop.rules.memory_answers import memory_answers as answers_of
 from desktop.services.doctor import Finding
@@ -73,7 +84,7 @@ def tables_with(text):
     row = ResultRow("a" * 64, "b" * 64, full.AT, text, False, text, 1.0, None, 1.0, None, 1.0, text)
     yield lambda: show.findings([Finding(text, "ok", text, text)])
     yield lambda: show.builds([LocalBuild(build, Path(text))])
-    yield lambda: show.results([row])
+    yield lambda: results_show.everything([row], [])
     yield lambda: show.power(PowerFacts(now, (PlaceFacts(text, "readable", text),)))
     yield lambda: show._run(replace(run, build=build, engine=replace(run.engine, version=text)))
     yield lambda: parts_show.parts(found)
@@ -162,7 +173,8 @@ def test_a_name_on_the_command_line_is_not_obeyed_either(name, home, capsys):
 def test_the_moving_line_obeys_nothing(text, capsys):
     line = parts.PartsLine(quiet=False)
     with line:
-        line.take(Progress(Phase.MEASURING, f"{text} copy", 0.5, None))
+        step = PartStep(text, PartTest.COPY, 1, 1, 2)
+        line.take(Progress(Phase.MEASURING, f"{text} copy", 0.5, None, step))
         line.say(text)
     # in a terminal the line that moves has Rich's own sequences around what is said
     said = re.sub("\x1b\\[\\??[0-9]*[A-Zhl]", "", capsys.readouterr().err).replace("\r", "")
