@@ -7,7 +7,10 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from desktop.records.request import ResultRow
+from desktop.records.run import Note
+from desktop.rules.marks import SIGNS, signs
 from desktop.ui import format as fmt
+from desktop.ui import messages
 from desktop.ui.components import (
     Body,
     Card,
@@ -36,6 +39,7 @@ class ResultsPage(QWidget):
         self.table = Table(self.model, self.tr("Results"))
         self.table.selectionModel().selectionChanged.connect(self._selected)
         self.count = Muted()
+        self.marks = Muted()
         self.id = Muted()
         self.copy_id = QuietButton(self.tr("Copy id"))
         self.copy_row = QuietButton(self.tr("Copy row"))
@@ -58,6 +62,10 @@ class ResultsPage(QWidget):
             words = self.tr("{count} results, signed and kept on this machine; newest first.")
             self.count.setText(words.format(count=len(rows)))
         self.count.setVisible(bool(rows))
+        told = {mark for row in rows for mark in (*row.prompt_marks, *row.generation_marks)}
+        meant = [f"{sign}  {messages.note(note)}" for note, sign in SIGNS.items() if note in told]
+        self.marks.setText("\n".join(meant))
+        self.marks.setVisible(bool(meant))
         self._selected()
 
     def _columns(self) -> tuple[Column, ...]:
@@ -108,7 +116,7 @@ class ResultsPage(QWidget):
         line.addWidget(self.id, 1)
         line.addWidget(self.copy_id)
         line.addWidget(self.copy_row)
-        layout = column(self.table, gap=Space.M)
+        layout = column(self.table, self.marks, gap=Space.M)
         layout.addLayout(line)
         holder.setLayout(layout)
         return holder
@@ -125,15 +133,16 @@ def _texts(row: ResultRow, synthetic: str) -> tuple[str, ...]:
     return (
         fmt.date(row.at),
         f"{row.build} ({synthetic})" if row.synthetic else row.build,
-        _rate(row.prompt_tok_s, row.prompt_spread),
-        _rate(row.generation_tok_s, row.generation_spread),
+        _rate(row.prompt_tok_s, row.prompt_spread, row.prompt_marks),
+        _rate(row.generation_tok_s, row.generation_spread, row.generation_marks),
         fmt.or_dash(row.energy_per_token_j, fmt.number),
         row.energy_source or fmt.DASH,
         fmt.short_key(row.key_id),
     )
 
 
-def _rate(tok_s: float | None, spread: float | None) -> str:
+def _rate(tok_s: float | None, spread: float | None, marks: tuple[Note, ...]) -> str:
     if tok_s is None:
         return fmt.DASH
-    return fmt.number(tok_s) if spread is None else f"{fmt.number(tok_s)} {fmt.spread(spread)}"
+    said = fmt.number(tok_s) if spread is None else f"{fmt.number(tok_s)} {fmt.spread(spread)}"
+    return f"{said} {signs(marks)}".rstrip()

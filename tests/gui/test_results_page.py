@@ -1,9 +1,13 @@
 """Past results as a table."""
 
+from dataclasses import replace
+
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 
 from desktop.records.events import ResultsKnown
+from desktop.records.run import Note
+from desktop.rules.notes import WORDS
 from desktop.ui import format as fmt
 from desktop.ui.content import RESULTS
 from tests.gui import demo
@@ -37,6 +41,24 @@ def test_rows(window, services):
     assert plain(model.row(4)[3]) == "12.1"
     assert model.row(5)[4:6] == (fmt.DASH, fmt.DASH)
     assert window.content.results.table.isVisible()
+
+
+def test_a_rate_to_be_read_with_care_is_marked_and_a_line_says_why(window, services):
+    window.content.show_page(RESULTS)
+    first, second = demo.rows(2).rows
+    few = replace(first, prompt_spread=None, prompt_marks=(Note.FEW,))
+    wide = replace(second, generation_spread=0.31, generation_marks=(Note.SPREAD,))
+    services.post(ResultsKnown((few, wide)))
+    page = window.content.results
+    assert plain(page.model.row(0)[2]) == "312 ?"
+    assert plain(page.model.row(1)[3]).endswith("± 31.0 % !")
+    assert page.marks.text().split("\n") == [
+        f"!  {WORDS[Note.SPREAD]}",
+        f"?  {WORDS[Note.FEW]}",
+    ]
+    assert page.marks.isVisible()
+    services.post(demo.rows(2))
+    assert not page.marks.isVisible()
 
 
 def test_selected_row_shows_its_id_and_copies(qtbot, window, services):
