@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from desktop.cli import main, output, show
+from desktop.cli import main, output, show, tables
 from desktop.cli.tables import print_facts
 from desktop.services.doctor import Finding
 
@@ -183,3 +183,25 @@ def test_the_windows_help_is_the_terminals_and_loads_no_qt():
     assert told.startswith("Usage: gram window [OPTIONS]\n")
     assert "--allow-key-file" in told
     assert told.splitlines()[-1] == "0 False"
+
+
+@pytest.mark.parametrize(
+    ("told", "width"),
+    [
+        ("60", 60),
+        ("20", 20),
+        ("", 140),
+        ("19", 140),
+        ("0", 140),
+        ("-5", 140),
+        ("wide", 140),
+        ("٦٠", 140),
+    ],
+)
+def test_columns_set_the_width_of_a_pipe_where_they_are_a_sensible_number(
+    told, width, monkeypatch, capsys
+):
+    monkeypatch.setenv("COLUMNS", told)
+    assert tables.room() == width
+    print_facts(("Label", "word " * 60))
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= width
