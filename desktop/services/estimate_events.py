@@ -18,6 +18,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class FitsGoOn:
+    """What fits here is being worked out."""
+
+    fraction: float
+    """Of what was asked for, 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
 class FitsFailed:
     """What fits here could not be worked out; its page says so in its place."""
 
@@ -57,7 +65,13 @@ class PageFailed:
 
 
 PageEvent: TypeAlias = (
-    FitsKnown | FitsFailed | ModelPageKnown | DevicePageKnown | HerePageKnown | PageFailed
+    FitsGoOn
+    | FitsKnown
+    | FitsFailed
+    | ModelPageKnown
+    | DevicePageKnown
+    | HerePageKnown
+    | PageFailed
 )
 WindowEvent: TypeAlias = AppEvent | PageEvent
 """All that the window is told."""

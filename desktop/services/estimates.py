@@ -121,6 +121,11 @@ class FitsWork:
             found.extend(self._chosen(asked, request))
         return bool(some)
 
+    @property
+    def fraction(self) -> float:
+        """How much is worked out, 0 to 1."""
+        return self._done / len(self._wanted) if self._wanted else 1.0
+
     def answers(self) -> tuple[Fits, ...]:
         """Of each request, in their order."""
         pairs = zip(self._rows, self._requests, strict=True)

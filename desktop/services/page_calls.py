@@ -12,7 +12,7 @@ from desktop.errors import GramError, Reason
 from desktop.paths import Paths
 from desktop.records.events import FitsKnown
 from desktop.records.fits import FitsRequest
-from desktop.services.estimate_events import FitsFailed, PageEvent, PageFailed
+from desktop.services.estimate_events import FitsFailed, FitsGoOn, PageEvent, PageFailed
 from desktop.services.newest import Ask, Newest
 from desktop.services.slow import SlowCalls
 
@@ -37,7 +37,10 @@ class PageCalls:
         self._fits, self._model, self._device = Newest(), Newest(), Newest()
 
     def fits(self, requests: Sequence[FitsRequest]) -> None:
-        """What fits, for contexts that are worked out together; a `FitsKnown` of each follows."""
+        """What fits, for contexts that are worked out together.
+
+        `FitsGoOn`s and a `FitsKnown` of each follow, or `FitsFailed`.
+        """
         ask = self._fits.ask()
         self._later(lambda: self._begin(ask, requests), FitsFailed)
 
@@ -77,6 +80,7 @@ class PageCalls:
         if not ask.holds:
             return
         if work.go_on():
+            self._post(FitsGoOn(work.fraction))
             self._later(lambda: self._go_on(ask, work), FitsFailed)
             return
         for fits in work.answers():

@@ -25,6 +25,7 @@ from desktop.records.events import (
 from desktop.services.estimate_events import (
     DevicePageKnown,
     FitsFailed,
+    FitsGoOn,
     HerePageKnown,
     ModelPageKnown,
     PageFailed,
@@ -113,7 +114,7 @@ class Content(QWidget):
                 self.machine.handle(event)
             case CostsKnown():
                 self.measure.handle(event)
-            case FitsKnown() | FitsFailed() | PageFailed():
+            case FitsGoOn() | FitsKnown() | FitsFailed() | PageFailed():
                 self.fits.handle(event)
             case ModelPageKnown() | DevicePageKnown() | HerePageKnown():
                 self.fits.handle(event)

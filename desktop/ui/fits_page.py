@@ -12,7 +12,17 @@ from desktop.records.fits import Fits
 from desktop.records.rehearsal import Rehearsal
 from desktop.ui import format as fmt
 from desktop.ui import messages
-from desktop.ui.components import Banner, Heading, Kind, Muted, QuietButton, column, row, scale_over
+from desktop.ui.components import (
+    Banner,
+    Heading,
+    Kind,
+    Muted,
+    Progress,
+    QuietButton,
+    column,
+    row,
+    scale_over,
+)
 from desktop.ui.context_slider import STOPS, ContextSlider
 from desktop.ui.design import Space
 from desktop.ui.fits_fields import Build, rehearsal_words, span_of
@@ -57,6 +67,8 @@ class FitsPage(QWidget):
             self.tr("Measure the parts"),
         )
         self.list = FitsList()
+        self.waiting = Progress(self.tr("Progress of working out what fits"))
+        self.show_going_on(0.0)
         self.why = Muted()
         self.again = QuietButton(self.tr("Try again"))
         self._stack = QStackedWidget()
@@ -85,11 +97,16 @@ class FitsPage(QWidget):
         """Show what is known of a context; ask for it where nothing is."""
         fits = self._known.get(tokens)
         if fits is None:
+            self.show_going_on(0.0)
             self._stack.setCurrentIndex(LOADING)
             self._ask_next()
             return
         self.list.show_fits(fits, self.rehearsals)
         self._stack.setCurrentIndex(FILLED)
+
+    def show_going_on(self, fraction: float) -> None:
+        """How much of what was asked for is worked out, 0 to 1."""
+        self.waiting.show_step(fraction, self.tr("Working out what fits"))
 
     def show_failure(self, reason: Reason) -> None:
         """The estimates could not be worked out."""
@@ -182,7 +199,7 @@ class FitsPage(QWidget):
 
     def _lay_out(self) -> None:
         waiting, failed = QWidget(), QWidget()
-        words = column(Muted(self.tr("Working out what fits …")))
+        words = column(self.waiting)
         words.setAlignment(Qt.AlignmentFlag.AlignTop)
         waiting.setLayout(words)
         words = column(self.why, self.again)

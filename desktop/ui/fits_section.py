@@ -22,6 +22,7 @@ from desktop.records.rehearsal import RehearsalRequest
 from desktop.services.estimate_events import (
     DevicePageKnown,
     FitsFailed,
+    FitsGoOn,
     HerePageKnown,
     ModelPageKnown,
     PageFailed,
@@ -82,6 +83,8 @@ class FitsSection(QWidget):
         match event:
             case FitsKnown():
                 self.fits.show_fits(event.fits)
+            case FitsGoOn():
+                self.fits.show_going_on(event.fraction)
             case FitsFailed():
                 self.fits.show_failure(event.reason)
             case ModelPageKnown():

@@ -11,7 +11,7 @@ from desktop.errors import Reason
 from desktop.records.events import FitsKnown, Notice, RunFailed
 from desktop.records.fits import Fit
 from desktop.records.rehearsal import RehearsalRequest
-from desktop.services.estimate_events import FitsFailed
+from desktop.services.estimate_events import FitsFailed, FitsGoOn
 from desktop.ui import design
 from desktop.ui.content import FITS, MACHINE
 from desktop.ui.context_slider import STOPS, ContextSlider, stops_up_to
@@ -85,6 +85,15 @@ class TestAsking:
         assert page._stack.currentIndex() == LOADING
         services.post(FitsKnown(_at(fits_demo.fits(), 131072)))
         assert page._stack.currentIndex() == FILLED
+
+    def test_it_says_how_far_it_is(self, section, services):
+        services.post(FitsGoOn(0.4))
+        page = section.fits
+        assert page.waiting.isVisible()
+        assert page.waiting.words == "Working out what fits"
+        assert page.waiting._bar.value() == 400
+        services.post(*fits_demo.fits_known(4096))
+        assert not page.waiting.isVisible()
 
     def test_nothing_is_worked_out_while_something_is_measured(self, window, section, services):
         window.content.measure.measure()

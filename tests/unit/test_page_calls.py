@@ -12,6 +12,7 @@ from desktop.services import profiles
 from desktop.services.estimate_events import (
     DevicePageKnown,
     FitsFailed,
+    FitsGoOn,
     HerePageKnown,
     ModelPageKnown,
     PageFailed,
@@ -30,8 +31,10 @@ def asked(home):
     """The calls with a real thread and a real, empty ledger; and what they tell."""
     slow, told = SlowCalls(), queue.SimpleQueue()
     calls = PageCalls(home, slow, told.put)
-    calls.told = lambda: told.get(timeout=WAIT_S)
+    calls.steps = []
+    calls.told = lambda: _answer(told, calls.steps)
     calls.slow, calls.silent = slow, told.empty
+    calls.so_far = lambda: [told.get() for _ in range(told.qsize())]
     yield calls
     slow.shutdown()
 
@@ -131,8 +134,15 @@ class TestFits:
         asked.fits([FitsRequest(context=512, depth=511, words=("qwen",))])
         asked.slow.submit(lambda: None).result(WAIT_S)
         # the thread has answered somebody else before the question was worked out
-        assert asked.silent()
+        assert not [event for event in asked.so_far() if isinstance(event, FitsKnown)]
         assert asked.told().fits.request.context == 512
+
+    def test_it_tells_how_far_it_is(self, asked):
+        asked.fits([FitsRequest(context=512, depth=511, words=("qwen",))])
+        asked.told()
+        assert len(asked.steps) >= 3
+        assert asked.steps == sorted(asked.steps)
+        assert 0 < asked.steps[0] < asked.steps[-1] == 1
 
     def test_an_absurd_context_is_told_as_the_reason(self, asked):
         asked.fits([FitsRequest(context=0)])
@@ -151,3 +161,10 @@ class TestFits:
         asked.forget()
         asked.fits(self.requests(512))
         assert asked.told().fits.request.context == 512
+
+
+def _answer(told, steps):
+    """The next event but steps, which are kept."""
+    while isinstance(event := told.get(timeout=WAIT_S), FitsGoOn):
+        steps.append(event.fraction)
+    return event

@@ -45,11 +45,10 @@ class CellDelegate(QStyledItemDelegate):
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
         """The ground as the style has it, then our lines."""
+        # Qt's own preparation asks the model for eight things, of which only these are there
         opt = QStyleOptionViewItem(option)
-        self.initStyleOption(opt, index)
-        # the option's own text has another sign between its lines
+        opt.displayAlignment = index.data(Qt.ItemDataRole.TextAlignmentRole)
         first, _, second = str(index.data() or "").partition("\n")
-        opt.text = ""
         style = opt.widget.style() if opt.widget else QApplication.style()
         style.drawControl(QStyle.ControlElement.CE_ItemViewItem, opt, painter, opt.widget)
         painter.save()
