@@ -16,6 +16,10 @@ PYTEST = ("-m", "pytest")
 OFFSCREEN = {"QT_QPA_PLATFORM": "offscreen", "PYTEST_QT_API": "pyside6"}
 X11 = {"QT_QPA_PLATFORM": "xcb", "PYTEST_QT_API": "pyside6"}
 NO_QT = {"GRAM_NO_QT": "1"}
+# Several files of tests at once. Those of the engine take all cores each, so they run one by one.
+AT_ONCE = ("-n", "auto", "--maxprocesses=4", "--dist=loadfile")
+COVERAGE = ("--cov", "--cov-branch")
+REPORTS = ("--cov-report=term:skip-covered", "--cov-report=xml")
 # A screen and a session bus of their own, so that neither the person's desktop nor its keychain
 # is touched. The bus is inside: what it starts on demand must see the screen.
 ON_SCREEN = ("xvfb-run", "-a", "-s", "-screen 0 1600x1000x24", "dbus-run-session", "--")
@@ -41,19 +45,28 @@ class Outcome:
 def checks(env: dict[str, str]) -> list[Check]:
     """All checks, the quick ones first; `env` goes to every program that is tested."""
     qt, no_qt = Environment(VENV), Environment(VENV_NO_QT)
-    coverage = ("--cov", "--cov-branch", "--cov-report=term:skip-covered", "--cov-report=xml")
     rest = ("tests", "--ignore=tests/x11", "--ignore=tests/soak")
+    quick = [*PYTEST, *rest, *AT_ONCE, "-m", "not engine", *COVERAGE, "--cov-report="]
+    engine = [*PYTEST, *rest, "-m", "engine", *COVERAGE, "--cov-append", *REPORTS]
     found = [
         Check("ruff check", lambda: qt.run(["-m", "ruff", "check", "."])),
         Check("ruff format", lambda: qt.run(["-m", "ruff", "format", "--check", "."])),
         Check("mypy", lambda: qt.run(["-m", "mypy"])),
         Check("import contracts", lambda: qt.run(["-c", LINT_IMPORTS])),
-        Check("tests", lambda: qt.run([*PYTEST, *rest, *coverage], OFFSCREEN | env)),
+        Check("tests", lambda: qt.run(quick, OFFSCREEN | env)),
+        Check("tests of the engine", lambda: qt.run(engine, OFFSCREEN | env)),
     ]
     if sys.platform == "linux" and _has_tests(ROOT / "tests" / "x11"):
         found.append(Check("tests under X", lambda: on_screen(qt, [*PYTEST, "tests/x11"], env)))
     without = (*PYTEST, "-p", "no:pytest-qt", "tests/unit")
-    found.append(Check("tests without Qt", lambda: no_qt.run(without, NO_QT | env)))
+    slow = [*without, "-m", "engine"]
+    found += [
+        Check(
+            "tests without Qt",
+            lambda: no_qt.run([*without, *AT_ONCE, "-m", "not engine"], NO_QT | env),
+        ),
+        Check("engine without Qt", lambda: no_qt.run(slow, NO_QT | env)),
+    ]
     return found
 
 
