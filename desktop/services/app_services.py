@@ -137,6 +137,7 @@ class AppServices:
 
     def shutdown(self) -> None:
         """Stop everything and wait for it."""
+        self._pages.end()
         self.runs.shutdown()
         self._outside.slow.shutdown()
 

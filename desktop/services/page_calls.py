@@ -65,6 +65,11 @@ class PageCalls:
             self._fits.ask()
             self._slow.submit(self._pages.forget)
 
+    def end(self) -> None:
+        """Nobody waits for answers any more: what is worked out ends with its step."""
+        for newest in (self._fits, self._model, self._device):
+            newest.ask()
+
     @cached_property
     def _pages(self) -> "EstimatePages":
         from desktop.services.estimate_pages import EstimatePages  # noqa: PLC0415 - as above
