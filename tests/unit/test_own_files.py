@@ -60,14 +60,15 @@ def asked(home):
 
 @pytest.fixture
 def no_log():
-    """The root logger as it was, whatever a test has hung on it."""
+    """The root logger without a log file, and as it was when the test is over."""
     root = logging.getLogger()
     before = list(root.handlers)
     level, loud = root.level, logging.raiseExceptions
+    root.handlers = [h for h in before if not isinstance(h, RotatingFileHandler)]
     yield root
     for handler in set(root.handlers) - set(before):
-        root.removeHandler(handler)
         handler.close()
+    root.handlers = before
     root.setLevel(level)
     logging.raiseExceptions = loud
     logging.captureWarnings(capture=False)
