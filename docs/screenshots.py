@@ -42,7 +42,11 @@ from desktop.ui.theme import Theme  # noqa: E402
 
 if TYPE_CHECKING:
     from desktop.app import App
+    from desktop.records.fits import FitRow
+    from desktop.ui.fits_page import FitsPage
 
+MODEL = "llama-3.2-1b-instruct"
+"""Whose page is shown."""
 SETTLE_MS = 300
 LIVE_AFTER = 0.6
 """The share of a run at which its picture is taken."""
@@ -248,8 +252,8 @@ def estimates(gram: "App") -> None:
     until(gram.bridge, lambda: bool(section.fits.contexts))
     section.fits.list.table.selectRow(0)
     shots(gram, "fits")
-    row = section.fits.list.table.current
-    section.open_model(row.model, section.fits.slider.tokens)
+    model = next(r.model for r in fits_rows(section.fits) if r.model.id == MODEL)
+    section.open_model(model, section.fits.slider.tokens)
     until(gram.bridge, lambda: section.model.devices.model.rowCount() > 0)
     shots(gram, "estimate")
     section.model.tabs.show_part(1)
@@ -260,6 +264,11 @@ def estimates(gram: "App") -> None:
     section.device.tabs.show_part(2)
     shots(gram, "estimate-device")
     window.content.show_page(FITS)
+
+
+def fits_rows(page: "FitsPage") -> "list[FitRow]":
+    """What the list shows."""
+    return [page.list.model.record(i) for i in range(page.list.model.rowCount())]
 
 
 def shots(gram: "App", name: str) -> None:

@@ -17,6 +17,7 @@ from desktop.ui.components import Body, Card, Facts, Muted, QuietButton, column,
 from desktop.ui.design import Space, Type, font, wide
 from desktop.ui.reasons_pane import reason_lines
 
+_TERMINAL = "start.hint"
 _TWO_COLUMNS = 80
 """Figures that the part is wide, from which on two columns stand side by side."""
 
@@ -95,7 +96,8 @@ class EstimateOverview(QWidget):
 def start_words(page: ModelPage) -> Iterator[str]:
     """The smallest device that runs it, and the cheapest for each rate."""
     for line in start_lines(page, ew.quality):
-        yield " ".join(ew.said(said) for said in line)
+        # the terminal's options are the slider and the table here
+        yield " ".join(ew.said(said) for said in line if said.code != _TERMINAL)
 
 
 def reason_notes(page: ModelPage) -> tuple[str, ...]:

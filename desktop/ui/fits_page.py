@@ -30,6 +30,8 @@ from desktop.ui.fits_list import FitsList
 from desktop.ui.work_strip import WorkStrip
 
 LOADING, FAILED, FILLED = range(3)
+_PARTS = "estimate_parts_"
+"""What reasons begin with that say why parts which were measured do not serve."""
 _NEAR = 2
 """Stops to either side that are worked out before the others."""
 
@@ -59,13 +61,7 @@ class FitsPage(QWidget):
         self.about = Muted(self.tr("Looking at this machine …"))
         self.slider = ContextSlider()
         self.banner = Banner()
-        self.parts = WorkStrip(
-            self.tr(
-                "The parts of this machine are not measured yet: its own figures would make these "
-                "estimates sharper."
-            ),
-            self.tr("Measure the parts"),
-        )
+        self.parts = WorkStrip(self.tr("Measure the parts"))
         self.list = FitsList()
         self.waiting = Progress(self.tr("Progress of working out what fits"))
         self.show_going_on(0.0)
@@ -86,7 +82,7 @@ class FitsPage(QWidget):
         self._known[context] = fits
         self._asked -= {context}
         self.about.setText(" \N{MIDDLE DOT} ".join(self._about(fits)))
-        self.parts.offer(wanted=fits.parts_at is None)
+        self.parts.offer(self._why_parts(fits))
         spans = (span for f in self._known.values() for r in f.rows if (span := span_of(r)))
         self.list.use_scale(scale_over(spans))
         if context == self.slider.tokens:
@@ -174,6 +170,16 @@ class FitsPage(QWidget):
         if wanted and self._asked != frozenset(wanted):
             self._asked = frozenset(wanted)
             self.fits_asked.emit(wanted)
+
+    def _why_parts(self, fits: Fits) -> str:
+        """Why the parts should be measured, or measured again; empty where they serve."""
+        if fits.parts_at is None:
+            return self.tr(
+                "The parts of this machine are not measured yet: its own figures would make these "
+                "estimates sharper."
+            )
+        useless = (reason for reason in fits.told if reason.code.startswith(_PARTS))
+        return next(map(messages.sentence, useless), "")
 
     def _about(self, fits: Fits) -> Iterator[str]:
         yield fits.kind

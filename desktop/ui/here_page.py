@@ -57,7 +57,7 @@ class HerePage(QWidget):
             self.tr("Select a quantization to see why its range is as wide as it is."),
         )
         self.rehearse = QuietButton(self.tr("Rehearse"))
-        self.strip = WorkStrip("", self.tr("Rehearse"))
+        self.strip = WorkStrip(self.tr("Rehearse"))
         self._stack = QStackedWidget()
         self._connect()
         self._lay_out()

@@ -13,10 +13,10 @@ class WorkStrip(QWidget):
     begin_asked = Signal()
     stop_asked = Signal()
 
-    def __init__(self, words: str, button: str, parent: QWidget | None = None) -> None:
+    def __init__(self, button: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._wanted = False
-        self.words = Muted(words)
+        self.words = Muted()
         self.begin = QuietButton(button)
         self.progress = Progress(button)
         self.stop = QuietButton(self.tr("Stop"))
@@ -33,9 +33,10 @@ class WorkStrip(QWidget):
         """Whether something goes on."""
         return not self.progress.isHidden()
 
-    def offer(self, *, wanted: bool) -> None:
-        """Whether there is something to begin."""
-        self._wanted = wanted
+    def offer(self, words: str) -> None:
+        """Why something should begin; empty where nothing should."""
+        self._wanted = bool(words)
+        self.words.setText(words)
         if not self.working:
             self.show_idle()
 

@@ -99,6 +99,7 @@ class TestOverview:
             assert cheapest.row.configuration.name in said
             assert printed.price(cheapest.row.configuration.price_usd) in said
         assert WORDS["start.note"] in said
+        assert "--" not in said
 
     def test_each_reason_of_a_row_is_explained_once_and_no_other(self, page):
         meanings = fits_demo.model_page().page.meanings

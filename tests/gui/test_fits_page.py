@@ -284,6 +284,13 @@ class TestSharper:
         services.post(FitsKnown(replace(known, parts_at="2025-03-14T09:26:53Z")))
         assert not section.fits.parts.isVisible()
 
+    def test_parts_that_do_not_serve_are_offered_again_with_the_reason(self, section, services):
+        told = Reason("estimate_parts_lacking", {"threads": 6})
+        known = replace(fits_demo.fits(), parts_at="2025-03-14T09:26:53Z", told=(told,))
+        services.post(FitsKnown(known))
+        assert section.fits.parts.begin.isVisible()
+        assert section.fits.parts.words.text() == told.text()
+
     def rehearse(self, qtbot, window, page):
         page.list.table.selectRow(row_of(page, fits_demo.MODEL))
         press(qtbot, window, "Rehearse")

@@ -149,3 +149,16 @@ def test_no_words_without_translation(path):
         if _is_words(argument)
     ]
     assert not found
+
+
+# the window names builds by a click, never by a word: `rehearsal_name` cannot come up
+OF_ESTIMATES = [c for c in CATALOGUE if c.startswith(("estimate_", "rehearsal_"))]
+OF_ESTIMATES.remove("rehearsal_name")
+
+
+@pytest.mark.parametrize("code", [*OF_ESTIMATES, "model_unknown", "device_unknown"])
+def test_what_is_said_of_estimates_names_no_command_of_the_terminal(qapp, code):
+    reason = Reason(code)
+    assert "`" not in messages.sentence(reason)
+    assert "`" not in messages.advice(reason)
+    assert "--" not in messages.advice(reason)
