@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from PySide6.QtCore import QCoreApplication, QLocale, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QLocale, QSize, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QSlider, QWidget
 
 from desktop.ui.components import Muted
@@ -18,6 +18,18 @@ _LEAST_TRACK: Final = 8
 """Figures that the slider is wide; the words at its left take what they need."""
 
 
+class _Track(QSlider):
+    """As long as its stops ask for; shorter where text is large."""
+
+    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        """Room for each stop."""
+        return QSize(wide(_TRACK), super().sizeHint().height())
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        """Still to be hit with a pointer."""
+        return QSize(wide(_LEAST_TRACK), super().minimumSizeHint().height())
+
+
 class ContextSlider(QWidget):
     """Arrows, Page Up and Down, Home and End move it; `changed` carries the tokens at once."""
 
@@ -26,10 +38,8 @@ class ContextSlider(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._stops: tuple[int, ...] = STOPS
-        self.slider = QSlider(Qt.Orientation.Horizontal)
+        self.slider = _Track(Qt.Orientation.Horizontal)
         self.slider.setPageStep(1)
-        self.slider.setMinimumWidth(wide(_LEAST_TRACK))
-        self.slider.setMaximumWidth(wide(_TRACK))
         self.words = Muted()
         self.words.setWordWrap(False)
         self.words.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)

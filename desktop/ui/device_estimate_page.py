@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from desktop.estimate import printed
 from desktop.estimate.device_page import DevicePage, QuantRow
@@ -25,6 +25,7 @@ from desktop.ui.components import (
     Table,
     Tabs,
     column,
+    fill_page,
     row,
     scale_over,
 )
@@ -168,13 +169,12 @@ class DeviceEstimatePage(QWidget):
         head = row(self.back, self.title)
         head.setStretch(1, 1)
         head.setAlignment(self.back, Qt.AlignmentFlag.AlignTop)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(Space.XL, Space.XL, Space.XL, Space.XL)
-        layout.setSpacing(Space.M)
+        layout = column(gap=Space.M)
         layout.addLayout(head)
         layout.addLayout(column(self.facts, self.holds, gap=Space.XS))
         layout.addWidget(self.error)
         layout.addWidget(self._stack, 1)
+        fill_page(self, layout, self.tr("Estimate on a device"))
 
 
 def device_facts(sheet: Sheet, page: DevicePage) -> Iterator[str]:

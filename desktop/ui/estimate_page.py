@@ -1,8 +1,8 @@
 """A model's estimate page: all that can be told of it without measuring, in four parts."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtGui import QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtWidgets import QBoxLayout, QStackedWidget, QWidget
 
 from desktop.estimate import printed
 from desktop.estimate.facts import active_parameters
@@ -11,13 +11,25 @@ from desktop.estimate.page_words import Said
 from desktop.records.fits import Fits
 from desktop.records.model import Model
 from desktop.ui import estimate_words as ew
-from desktop.ui.components import Banner, Heading, Kind, Muted, QuietButton, Tabs, column, row
+from desktop.ui.components import (
+    Banner,
+    Heading,
+    Kind,
+    Muted,
+    QuietButton,
+    Tabs,
+    column,
+    fill_page,
+    row,
+)
 from desktop.ui.context_slider import ContextSlider, stops_up_to
-from desktop.ui.design import Space
+from desktop.ui.design import Space, wide
 from desktop.ui.estimate_devices import DevicesPart, SizesPart, WithoutPart
 from desktop.ui.estimate_overview import EstimateOverview
 
 LOADING, FILLED = 0, 1
+_ONE_LINE = 75
+"""Figures that the page is wide, from which on title and slider stand side by side."""
 
 
 class EstimatePage(QWidget):
@@ -86,6 +98,13 @@ class EstimatePage(QWidget):
         """There is no page; say why."""
         self.error.say(Kind.ERROR, words, advice)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """The slider stands below a title that would have no room beside it."""
+        super().resizeEvent(event)
+        narrow = self.width() < wide(_ONE_LINE)
+        direction = QBoxLayout.Direction
+        self._head.setDirection(direction.TopToBottom if narrow else direction.LeftToRight)
+
     def _show_head(self, model: Model) -> None:
         released = model.released or ew.words("facts.unknown")
         line = {"architecture": model.architecture, "released": released}
@@ -122,13 +141,15 @@ class EstimatePage(QWidget):
         self._stack.addWidget(waiting)
         self._stack.addWidget(self.tabs)
         self.title.wrap()
-        head = row(self.back, self.title, self.slider)
-        head.setStretch(1, 1)
-        head.setAlignment(self.back, Qt.AlignmentFlag.AlignTop)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(Space.XL, Space.XL, Space.XL, Space.XL)
-        layout.setSpacing(Space.M)
-        layout.addLayout(head)
+        name = row(self.back, self.title)
+        name.setStretch(1, 1)
+        name.setAlignment(self.back, Qt.AlignmentFlag.AlignTop)
+        self._head = row()
+        self._head.addLayout(name, 1)
+        self._head.addWidget(self.slider)
+        layout = column(gap=Space.M)
+        layout.addLayout(self._head)
         layout.addLayout(column(self.line, self.counted, gap=Space.XS))
         layout.addWidget(self.error)
         layout.addWidget(self._stack, 1)
+        fill_page(self, layout, self.tr("Estimate"))

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from desktop.errors import Reason
 from desktop.records.events import Progress as Step
@@ -20,6 +20,7 @@ from desktop.ui.components import (
     Progress,
     QuietButton,
     column,
+    fill_page,
     row,
     scale_over,
 )
@@ -216,9 +217,7 @@ class FitsPage(QWidget):
             self._stack.addWidget(part)
         head = row(Heading(self.tr("What fits")), self.slider)
         head.setStretch(0, 1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(Space.XL, Space.XL, Space.XL, Space.XL)
-        layout.setSpacing(Space.S)
+        layout = column(gap=Space.S)
         title = column(gap=Space.XS)
         title.addLayout(head)
         title.addWidget(self.about)
@@ -226,6 +225,7 @@ class FitsPage(QWidget):
         layout.addWidget(self.banner)
         layout.addWidget(self.parts)
         layout.addWidget(self._stack, 1)
+        fill_page(self, layout, self.tr("What fits"))
 
 
 def _whole(reason: Reason) -> str:

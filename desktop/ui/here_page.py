@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from desktop.estimate.page_words import Said
 from desktop.records.fits import Fit, FitRow, Fits
@@ -20,6 +20,7 @@ from desktop.ui.components import (
     RecordsModel,
     RecordsTable,
     column,
+    fill_page,
     row,
     scale_over,
 )
@@ -134,11 +135,10 @@ class HerePage(QWidget):
         head = row(self.back, self.title)
         head.setStretch(1, 1)
         head.setAlignment(self.back, Qt.AlignmentFlag.AlignTop)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(Space.XL, Space.XL, Space.XL, Space.XL)
-        layout.setSpacing(Space.M)
+        layout = column(gap=Space.M)
         layout.addLayout(head)
         layout.addWidget(self.holds)
         layout.addWidget(self.error)
         layout.addWidget(self.strip)
         layout.addWidget(self._stack, 1)
+        fill_page(self, layout, self.tr("Estimate on this machine"))

@@ -5,7 +5,7 @@ from desktop.ui.components.buttons import PrimaryButton, QuietButton, as_primary
 from desktop.ui.components.card import Card, Facts
 from desktop.ui.components.figure import Figure
 from desktop.ui.components.inputs import MenuButton, SearchField, Tabs
-from desktop.ui.components.layouts import column, row, scrolled
+from desktop.ui.components.layouts import column, fill_page, row, scrolled
 from desktop.ui.components.progress import Progress
 from desktop.ui.components.reading import Reading
 from desktop.ui.components.records_table import Field, RecordsModel, RecordsTable
@@ -43,6 +43,7 @@ __all__ = [
     "as_primary",
     "as_stop",
     "column",
+    "fill_page",
     "row",
     "scale_over",
     "scrolled",

@@ -42,6 +42,16 @@ def scrolled(content: QWidget, name: str) -> QScrollArea:
     return area
 
 
+def fill_page(page: QWidget, parts: QBoxLayout, name: str) -> None:
+    """Lay `parts` out on a page, which scrolls where text is large and the window low."""
+    main = QWidget()
+    parts.setContentsMargins(Space.XL, Space.XL, Space.L, Space.XL)
+    main.setLayout(parts)
+    outer = QVBoxLayout(page)
+    outer.setContentsMargins(0, 0, 0, 0)
+    outer.addWidget(scrolled(main, name))
+
+
 def _fill(layout: L, widgets: tuple[QWidget, ...], gap: int) -> L:
     layout.setContentsMargins(0, 0, 0, 0)
     layout.setSpacing(gap)
