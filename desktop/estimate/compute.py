@@ -22,7 +22,7 @@ def compute_bytes(
     model: Model,
     use: Use,
     placement: Placement,
-    copied: tuple[tuple[WeightUse, int], ...] = (),
+    packing: tuple[tuple[WeightUse, float], ...] = (),
 ) -> tuple[int, ...]:
     """Bytes of scratch on each card of `placement`, and on the host, which is the last.
 
@@ -30,8 +30,8 @@ def compute_bytes(
         model: the model.
         use: how it is run.
         placement: what lies where.
-        copied: bytes of the largest matrix of each use: a card that computes with weights of the
-            host copies them. Without, such copies are not counted.
+        packing: bytes of one weight of each use: a card that computes with weights of the host
+            copies them. Without, such copies are not counted.
 
     Raises:
         GramError: `bad_number`, `cache_type`, `layers_unclear`, `placement_bad`.
@@ -41,7 +41,7 @@ def compute_bytes(
     cards = (*where.layers, where.output)
     places = [_place(use, placement, card, host, i) for i, card in enumerate(cards)]
     widest = max(value_width(group) for group in layers)
-    graph = Graph(Tape(host), model, use, places[-1], dict(copied), widest_value=widest)
+    graph = Graph(Tape(host), model, use, places[-1], dict(packing), widest_value=widest)
     tape = record(graph, list(zip(layers, places[:-1], strict=True)))
     return peaks(tape, copies=_copies(placement, where))
 

@@ -47,8 +47,8 @@ class Graph:
     model: Model
     use: Use
     place: Place
-    largest: Mapping[WeightUse, int] = field(default_factory=dict)
-    """Bytes of the largest matrix of each use: what a device copies that does not hold it."""
+    packing: Mapping[WeightUse, float] = field(default_factory=dict)
+    """Bytes of one weight of each use: a device that does not hold a matrix copies it."""
     positions: Node | None = None
     scales: Node | None = None
     """Of the queries of full layers, by position."""
@@ -56,7 +56,8 @@ class Graph:
     """Of full and (True) of sliding layers."""
     widest_value: int = 0
     """Elements of the widest layer's values of one token."""
-    states: Node | None = None
+    states: tuple[Node, Node] | None = None
+    """Which sequences' states are meant, and which are left as they are: none."""
     indexed_layers: int = 0
     """Layers with an indexer in the whole model."""
     index_mask: Node | None = None
@@ -85,13 +86,36 @@ class Graph:
         """A tensor of `size` bytes."""
         return self.tape.op(size, self.place.compute, *sources, reuses=reuses)
 
-    def product(self, width: int, source: Node, use: WeightUse, *chosen: Node) -> Node:
-        """A product with a matrix; with experts' matrices, the `chosen` ones."""
+    def product(
+        self, width: int, source: Node, use: WeightUse, *chosen: Node, weights: int | None = None
+    ) -> Node:
+        """A product with a matrix; with experts' matrices, the `chosen` ones.
+
+        Args:
+            width: elements for each token.
+            source: what is multiplied.
+            use: the matrix's.
+            chosen: which experts.
+            weights: the matrix's; by default it turns all of `source` into `width` elements.
+        """
         at = self.place.experts if use is WeightUse.EXPERTS else self.place.weights
         if at == self.place.compute:
             return self.op(width, source, *chosen)
-        matrix = self.tape.held(self.largest.get(use, 0), at)
+        if weights is None:
+            weights = self.tape.tensors[source].size // (4 * self.tokens) * width
+        matrix = self.tape.held(round(weights * self.packing.get(use, 0)), at)
         return self.op(width, matrix, source, *chosen)
+
+    def vector(self, numbers: int) -> tuple[Node, ...]:
+        """So many f32 numbers, where they have to be copied; else nothing."""
+        if self.place.weights == self.place.compute:
+            return ()
+        return (self.tape.held(4 * numbers, self.place.weights),)
+
+    def scaled(self, width: int, source: Node, numbers: int) -> Node:
+        """`source` times, or plus, a vector. It is in place: only a copied vector shows."""
+        vector = self.vector(numbers)
+        return self.in_place(width, source, *vector) if vector else source
 
     def in_place(self, width: int, *sources: Node) -> Node:
         """A tensor that takes the place of the first source that nobody else needs."""

@@ -137,6 +137,7 @@ def _rotated(graph: Graph, group: LayerGroup, width: int, vectors: Node) -> Node
     normed = architecture in HEAD_NORMS
     if normed:
         vectors = graph.op(width, graph.view(vectors))
+        vectors = graph.scaled(width, vectors, group.key_size or 0)
     still = architecture in UNROTATED_WHERE_FULL and group.attention is Attention.FULL
     if still or architecture in UNROTATED or graph.positions is None:
         return vectors
@@ -185,7 +186,8 @@ def _latent(graph: Graph, group: LayerGroup, source: Node) -> Node:
     if group.indexer_size:
         mask = indexed_mask(graph, group, source, base)
     queries = graph.product(heads * (group.key_size or 0), base, _ATTENTION)
-    folded = graph.product(heads * latent, graph.view(queries), _ATTENTION)
+    kept = heads * ((group.key_size or 0) - rope) * latent
+    folded = graph.product(heads * latent, graph.view(queries), _ATTENTION, weights=kept)
     turned = _part_rotated(graph, heads * rope, queries)
     query = graph.op(heads * (latent + rope), graph.view(folded), turned)
     both = graph.product(latent + rope, source, _ATTENTION)
@@ -212,13 +214,14 @@ def _latent_scores(graph: Graph, group: LayerGroup, query: Node, mask: Node) -> 
     vectors = graph.tape.held(row * count, graph.place.cache)
     if graph.use.flash_attention:
         out = graph.op(heads * latent, graph.view(query), vectors, mask)
-        out = graph.product(width, graph.view(out), _ATTENTION)
+        out = graph.product(width, graph.view(out), _ATTENTION, weights=width * latent)
     else:
         size = 4 * count * graph.tokens * heads
         score = graph.sized(size, vectors, graph.view(query))
         score = graph.sized(size, score, mask, reuses=True)
         turned = graph.sized(2 * count * latent, vectors)
-        out = graph.product(width, graph.op(heads * latent, turned, score), _ATTENTION)
+        mixed = graph.op(heads * latent, turned, score)
+        out = graph.product(width, mixed, _ATTENTION, weights=width * latent)
     out = graph.op(width, graph.view(out))
     graph.tape.expand(out)
     return out

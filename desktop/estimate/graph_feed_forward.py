@@ -1,7 +1,13 @@
 """What the feed-forward part of a layer has to have in memory at once."""
 
 from desktop.estimate.graph import Graph
-from desktop.estimate.graph_traits import BIASED_ROUTERS, PAIRED, PAIRED_EXPERTS, SHARED_GATE
+from desktop.estimate.graph_traits import (
+    BIASED_ROUTERS,
+    PAIRED,
+    PAIRED_EXPERTS,
+    PLAIN_ROUTERS,
+    SHARED_GATE,
+)
 from desktop.estimate.scratch import Node
 from desktop.records.model import LayerGroup, WeightUse
 
@@ -23,7 +29,7 @@ def feed_forward(graph: Graph, group: LayerGroup, source: Node) -> Node:
         return out
     shared = _dense(graph, beside, source, gated=group.gated)
     if graph.model.architecture in SHARED_GATE:
-        gate = graph.in_place(1, graph.product(1, source, _DENSE))
+        gate = graph.in_place(1, graph.product(1, source, WeightUse.OTHER))
         shared = graph.in_place(graph.model.hidden, shared, gate)
     return graph.in_place(graph.model.hidden, out, shared)
 
@@ -74,30 +80,37 @@ def _mixture(graph: Graph, group: LayerGroup, source: Node, routed: Node | None 
 def _routed(graph: Graph, group: LayerGroup, source: Node) -> tuple[Node, Node]:
     """Which experts each token takes, and with what weights."""
     experts, used = group.experts or 0, group.experts_used or 1
-    scores = graph.in_place(experts, graph.product(experts, source, _DENSE))
+    scores = graph.in_place(experts, graph.product(experts, source, WeightUse.OTHER))
     biased = graph.model.architecture in BIASED_ROUTERS
     ranked = graph.op(experts, scores) if biased else scores
     chosen = graph.view(graph.op(experts, ranked))
     weights = graph.op(used, graph.view(scores), chosen)
-    weights = graph.in_place(used, graph.view(weights))
+    if graph.model.architecture not in PLAIN_ROUTERS:
+        flat = graph.view(weights)
+        sums = () if graph.model.architecture == "gpt-oss" else (graph.op(1, flat),)
+        weights = graph.op(used, flat, *sums)
     graph.tape.expand(weights)
     return chosen, graph.view(weights)
 
 
 def _experts(graph: Graph, group: LayerGroup, source: Node, chosen: Node) -> Node:
-    used = group.experts_used or 1
+    used, hidden = group.experts_used or 1, graph.model.hidden
     width = used * (group.expert_feed_forward or 0)
+    stack = hidden * (group.expert_feed_forward or 0) * (group.experts or 0)
+
+    def product(width: int, source: Node, weights: int = stack) -> Node:
+        return graph.product(width, source, _EXPERTS, chosen, weights=weights)
+
     if graph.model.architecture in PAIRED_EXPERTS:
-        both = graph.product(2 * width, source, _EXPERTS, chosen)
-        inner = graph.op(width, graph.view(both))
-        outs = graph.product(graph.model.hidden * used, inner, _EXPERTS, chosen)
-        return graph.in_place(graph.model.hidden * used, outs, _scales(graph, group, chosen))
-    first = graph.product(width, source, _EXPERTS, chosen)
+        both = product(2 * width, source, 2 * stack)
+        outs = product(hidden * used, graph.op(width, graph.view(both)))
+        return graph.in_place(hidden * used, outs, _scales(graph, group, chosen))
+    first = product(width, source)
     if group.gated:
-        inner = graph.op(width, first, graph.product(width, source, _EXPERTS, chosen))
+        inner = graph.op(width, first, product(width, source))
     else:
         inner = graph.in_place(width, first)
-    return graph.product(graph.model.hidden * used, inner, _EXPERTS, chosen)
+    return product(hidden * used, inner)
 
 
 def _scales(graph: Graph, group: LayerGroup, chosen: Node) -> Node:

@@ -36,8 +36,9 @@ def record(graph: Graph, layers: Sequence[tuple[LayerGroup, Place]]) -> Tape:
     """
     output, host, model = graph.place, graph.tape.host, graph.model
     graph.place = Place(host, host, host, host)
-    stream = _embedded(graph)
-    per_layer = _per_layer_inputs(graph, stream, output) if model.per_layer_embedding else None
+    first = layers[0][1]
+    stream = _embedded(graph, first)
+    per_layer = _per_layer_inputs(graph, stream, first) if model.per_layer_embedding else None
     _prepare(graph, tuple(group for group, _ in layers))
     if model.architecture == "gemma3n" and per_layer is not None:
         stream = through_streams(graph, layers, stream, per_layer, output)
@@ -60,13 +61,13 @@ def _through(
     return stream
 
 
-def _per_layer_inputs(graph: Graph, stream: Node, output: Place) -> Node:
+def _per_layer_inputs(graph: Graph, stream: Node, first: Place) -> Node:
     """Gemma's per-layer embeddings: a lookup and a projection, mixed, for all layers at once."""
     width = (graph.model.per_layer_embedding or 0) * graph.model.layers
     looked_up = graph.op(width, graph.tape.input(4 * graph.tokens))
-    looked_up = graph.op(width, graph.view(looked_up))
+    home, graph.place = graph.place, first
+    looked_up = graph.in_place(width, graph.view(looked_up))
     graph.tape.expand(looked_up)
-    home, graph.place = graph.place, output
     projected = graph.product(width, stream, WeightUse.OTHER)
     mixed = graph.in_place(width, graph.op(width, graph.view(projected)), looked_up)
     turned = graph.op(width, graph.view(mixed))
@@ -78,7 +79,7 @@ def _with_per_layer_input(graph: Graph, stream: Node, inputs: Node) -> Node:
     """What a layer adds of its own input."""
     hidden, width = graph.model.hidden, graph.model.per_layer_embedding or 0
     gate = graph.in_place(width, graph.product(width, stream, WeightUse.OTHER))
-    gated = graph.in_place(width, gate, graph.view(inputs))
+    gated = graph.in_place(width, gate, graph.tape.view(inputs, 4 * width * graph.tokens))
     return graph.in_place(
         hidden, stream, _norm(graph, graph.product(hidden, gated, WeightUse.OTHER))
     )
@@ -96,18 +97,23 @@ def _prepare(graph: Graph, kinds: tuple[LayerGroup, ...]) -> None:
         )
         graph.indexed_layers = sum(g.layers for g in model.groups if g.indexer_size)
     if any(group.recurrent for group in kinds):
-        graph.states = graph.tape.input(4 * graph.use.sequences)
+        states = graph.tape.input(4 * graph.use.sequences)
+        graph.states = graph.view(states), graph.tape.view(states, 0)
     graph.rows = graph.tape.input(4 * graph.tokens)
 
 
-def _embedded(graph: Graph) -> Node:
-    """The lookup; and room for embeddings that are given instead, which stays."""
+def _embedded(graph: Graph, first: Place) -> Node:
+    """The lookup; and room for embeddings that are given instead. Scaled where `first` is."""
     hidden = graph.model.hidden
     stream = graph.op(hidden, graph.tape.input(4 * graph.tokens))
     graph.tape.expand(stream)
     graph.tape.expand(graph.tape.input(4 * hidden * graph.tokens))
     if graph.model.architecture in SCALED_EMBEDDING:
-        return graph.in_place(hidden, stream)
+        home, graph.place = graph.place, first
+        stream = graph.in_place(hidden, stream)
+        graph.place = home
+        if not graph.model.architecture.startswith("gemma"):  # which do it later
+            graph.tape.expand(stream)
     return stream
 
 
@@ -183,9 +189,8 @@ def _norm(graph: Graph, source: Node) -> Node:
     if before not in {graph.place.compute, graph.tape.host}:
         size = graph.tape.tensors[source].size
         source = graph.tape.op(size, before, source)
-    if graph.model.architecture in LAYER_NORMS:
-        return graph.op(hidden, source)
-    return graph.in_place(hidden, source)
+    reuses = graph.model.architecture not in LAYER_NORMS
+    return graph.scaled(hidden, graph.op(hidden, source, reuses=reuses), hidden)
 
 
 def _sum(graph: Graph, new: Node, stream: Node, *, first: frozenset[str]) -> Node:

@@ -22,20 +22,16 @@ def _taken(graph: Graph, elements: int) -> Node:
     """A state of each sequence, taken from the cache."""
     size = 4 * elements * graph.use.sequences
     kept = graph.tape.held(size, graph.place.cache)
-    node = graph.sized(size, kept, *_which(graph))
+    node = graph.tape.op(size, graph.place.cache, kept, *(graph.states or ())[:1])
     graph.tape.expand(node)
     _rest(graph, kept)
     return node
 
 
-def _which(graph: Graph) -> tuple[Node, ...]:
-    """Which sequences' states are meant."""
-    return () if graph.states is None else (graph.view(graph.states),)
-
-
 def _rest(graph: Graph, kept: Node) -> None:
     """Keep the states of all other sequences, of which there are none: that, too, has a place."""
-    graph.tape.store(graph.place.cache, graph.sized(0, kept, *_which(graph)))
+    home = graph.place.cache
+    graph.tape.store(home, graph.tape.op(0, home, kept, *(graph.states or ())[1:]))
 
 
 def _convolved(graph: Graph, width: int, kernel: int, past: Node, new: Node) -> Node:
@@ -49,22 +45,23 @@ def _convolved(graph: Graph, width: int, kernel: int, past: Node, new: Node) -> 
 def _scanned(graph: Graph, inner: int, elements: int, *sources: Node) -> Node:
     """The outputs of all tokens and the new state, which is kept; a view of the outputs."""
     size = 4 * (inner * graph.tokens + elements * graph.use.sequences)
-    return _stored(graph, graph.sized(size, *sources))
+    return _stored(graph, inner, graph.sized(size, *sources))
 
 
 def _scanned_in_cache(graph: Graph, inner: int, elements: int, *sources: Node) -> Node:
-    """The same, of the state as it lies in the cache."""
+    """The same, of the state as it lies in the cache; cards do not take it over for the host."""
     kept = graph.tape.held(4 * elements * graph.use.sequences, graph.place.cache)
     size = 4 * (inner * graph.tokens + elements * graph.use.sequences)
-    both = graph.sized(size, kept, *sources, *_which(graph))
+    which = (graph.states or ())[:1]
+    both = graph.tape.op(size, graph.place.weights, kept, *sources, *which)
     graph.tape.expand(both)
     _rest(graph, kept)
-    return _stored(graph, both)
+    return _stored(graph, inner, both)
 
 
-def _stored(graph: Graph, both: Node) -> Node:
+def _stored(graph: Graph, inner: int, both: Node) -> Node:
     graph.tape.store(graph.place.cache, graph.view(both))
-    return graph.view(both)
+    return graph.tape.view(both, 4 * inner * graph.tokens)
 
 
 def _delta(graph: Graph, state: Recurrent, source: Node) -> Node:
@@ -77,13 +74,15 @@ def _delta(graph: Graph, state: Recurrent, source: Node) -> Node:
     mixed = graph.product(width, source, _RECURRENT)
     line = _convolved(graph, width, kernel, _taken(graph, (kernel - 1) * width), mixed)
     past = _taken(graph, size * inner)
-    smooth = graph.in_place(width, graph.op(width, line))
+    smooth = graph.in_place(width, graph.op(width, line, *graph.vector(kernel * width)))
     query, key = graph.op(keys, graph.view(smooth)), graph.op(keys, graph.view(smooth))
-    decay = graph.in_place(heads, graph.product(heads, source, _RECURRENT))
+    decay = graph.scaled(heads, graph.product(heads, source, _RECURRENT), heads)
+    decay = graph.scaled(heads, graph.in_place(heads, decay), heads)
     strength = graph.in_place(heads, graph.product(heads, source, _RECURRENT))
     value = graph.view(smooth)
     out = _scanned(graph, inner, size * inner, query, key, value, decay, strength, past)
-    out = graph.in_place(inner, graph.op(inner, out), graph.op(inner, graph.view(gate)))
+    out = graph.scaled(inner, graph.op(inner, out), size)
+    out = graph.in_place(inner, out, graph.op(inner, graph.view(gate)))
     return graph.view(graph.product(graph.model.hidden, graph.view(out), _RECURRENT))
 
 
@@ -114,13 +113,16 @@ def _mamba(graph: Graph, state: Recurrent, source: Node) -> Node:
     rank = state.time_step_rank or 0
     past = _taken(graph, (kernel - 1) * inner)
     both = graph.product(2 * inner, graph.view(source), _RECURRENT)
-    smooth = graph.in_place(inner, graph.op(inner, _convolved(graph, inner, kernel, past, both)))
+    smooth = _smoothed(graph, inner, kernel, past, both)
     parts = graph.product(rank + 2 * size, smooth, _RECURRENT)
     step = graph.op(rank, graph.view(parts))
-    step = graph.in_place(inner, graph.product(inner, step, _RECURRENT))
-    sources = (graph.view(smooth), step, graph.view(parts))
+    step = graph.scaled(inner, graph.product(inner, step, _RECURRENT), inner)
+    step = graph.in_place(inner, step)
+    sources = (graph.view(smooth), step, graph.view(parts), graph.view(parts))
     out = _scanned_in_cache(graph, inner, size * inner, *sources)
-    return graph.product(graph.model.hidden, _gated(graph, inner, out, smooth, both), _RECURRENT)
+    past = graph.in_place(inner, smooth, *graph.vector(inner))
+    out = _gated(graph, inner, (out, past), both)
+    return graph.view(graph.product(graph.model.hidden, out, _RECURRENT))
 
 
 def _mamba2(graph: Graph, state: Recurrent, source: Node) -> Node:
@@ -129,18 +131,27 @@ def _mamba2(graph: Graph, state: Recurrent, source: Node) -> Node:
     width = inner + 2 * groups * size
     past = _taken(graph, (kernel - 1) * width)
     both = graph.product(inner + width + heads, source, _RECURRENT)
-    smooth = graph.in_place(width, graph.op(width, _convolved(graph, width, kernel, past, both)))
-    step = graph.in_place(heads, graph.op(heads, graph.view(both)))
-    out = _scanned_in_cache(graph, inner, size * inner, graph.view(smooth), step)
-    gated = graph.view(_gated(graph, inner, out, graph.view(smooth), both))
+    smooth = _smoothed(graph, width, kernel, past, both)
+    step = graph.scaled(heads, graph.op(heads, graph.view(both)), heads)
+    sources = (graph.view(smooth), step, graph.view(smooth), graph.view(smooth))
+    out = _scanned_in_cache(graph, inner, size * inner, *sources)
+    past = graph.op(inner, graph.view(smooth), *graph.vector(heads))
+    gated = graph.view(_gated(graph, inner, (out, past), both))
     if graph.model.architecture not in UNNORMED_STATES:
-        gated = graph.view(graph.op(inner, gated))
+        gated = graph.view(graph.scaled(inner, graph.op(inner, gated), inner))
     return graph.product(graph.model.hidden, gated, _RECURRENT)
 
 
-def _gated(graph: Graph, inner: int, out: Node, smooth: Node, both: Node) -> Node:
+def _smoothed(graph: Graph, width: int, kernel: int, past: Node, new: Node) -> Node:
+    """The convolution, its bias and what follows in place."""
+    line = _convolved(graph, width, kernel, past, new)
+    smooth = graph.op(width, line, *graph.vector(kernel * width))
+    return graph.in_place(width, graph.scaled(width, smooth, width))
+
+
+def _gated(graph: Graph, inner: int, parts: tuple[Node, Node], both: Node) -> Node:
     """The scan's outputs and what goes past it, times the gate."""
-    total = graph.in_place(inner, out, graph.in_place(inner, smooth))
+    total = graph.in_place(inner, *parts)
     return graph.op(inner, graph.op(inner, graph.view(both)), total)
 
 
@@ -151,7 +162,8 @@ def _short(graph: Graph, state: Recurrent, source: Node) -> Node:
     new = graph.op(hidden, graph.view(parts), graph.view(parts))
     past = _taken(graph, (kernel - 1) * hidden)
     line = _convolved(graph, hidden, kernel, past, new)
-    out = graph.in_place(hidden, graph.view(parts), graph.op(hidden, line))
+    smooth = graph.op(hidden, line, *graph.vector(kernel * hidden))
+    out = graph.in_place(hidden, graph.view(parts), smooth)
     return graph.product(hidden, out, _RECURRENT)
 
 

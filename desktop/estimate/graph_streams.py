@@ -47,7 +47,8 @@ def through_streams(
 def _opened(graph: Graph, stream: Node) -> Node:
     """All streams from the first one."""
     others = (_STREAMS - 1) * graph.model.hidden
-    added = graph.product(others, graph.op(others, stream), _OTHER)
+    square = graph.model.hidden * others
+    added = graph.product(others, graph.op(others, stream), _OTHER, weights=square)
     even = _evened(graph, added, _magnitude(graph, 1, stream))
     return graph.op(_STREAMS * graph.model.hidden, stream, even)
 
@@ -56,7 +57,8 @@ def _merged(graph: Graph, streams: Node) -> Node:
     """One stream from all."""
     hidden = graph.model.hidden
     target = _magnitude(graph, 1, graph.view(streams))
-    others = graph.product((_STREAMS - 1) * hidden, graph.view(streams), _OTHER)
+    width = (_STREAMS - 1) * hidden
+    others = graph.product(width, graph.view(streams), _OTHER, weights=hidden * width)
     even = _evened(graph, others, target)
     total = graph.view(streams)
     for _ in range(_STREAMS - 1):
@@ -96,7 +98,7 @@ def _evened(graph: Graph, others: Node, target: Node) -> Node:
 def _weighed(graph: Graph, vector: Node) -> Node:
     """How much each stream counts for a token."""
     normed = graph.in_place(graph.model.hidden, vector)
-    return graph.product(_STREAMS, normed, _OTHER)
+    return graph.product(_STREAMS, normed, _OTHER, weights=_STREAMS * graph.model.hidden)
 
 
 def _foretold(graph: Graph, streams: Node) -> Node:
@@ -133,5 +135,5 @@ def _with_input(graph: Graph, first: Node, inputs: Node) -> Node:
     """What the layer's own embedding adds."""
     hidden, width = graph.model.hidden, graph.model.per_layer_embedding or 0
     gate = graph.product(width, graph.in_place(hidden, first), _OTHER)
-    gated = graph.in_place(width, gate, graph.view(inputs))
+    gated = graph.in_place(width, gate, graph.tape.view(inputs, 4 * width * graph.tokens))
     return graph.in_place(hidden, graph.product(hidden, gated, _OTHER))

@@ -87,6 +87,10 @@ BIASED_ROUTERS: Final = frozenset(
     }
 )  # fmt: skip
 """Experts are chosen by scores with a bias, and weighed by those without."""
+PLAIN_ROUTERS: Final = frozenset(
+    {"deepseek", "jamba", "llada-moe", "llama4", "nomic-bert-moe", "olmoe", "qwen2moe"}
+)
+"""The chosen experts' weights are not normed to a sum of one."""
 SCALED_QUERIES: Final = frozenset({"llama4"})
 """Queries of full layers are scaled by position."""
 SCALED_EMBEDDING: Final = frozenset(

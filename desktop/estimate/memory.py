@@ -20,7 +20,8 @@ from desktop.estimate.sizes import from_header
 from desktop.estimate.use import check_use
 from desktop.records.build import Header
 from desktop.records.estimate import MemoryNeed, Use
-from desktop.records.model import LayerGroup, Model, WeightPart, Weights, WeightUse
+from desktop.records.model import Model, WeightPart, Weights, WeightUse
+from desktop.rules.ggml_types import BLOCKS
 
 _LOGIT_BYTES: Final = 4
 _LAZY_BYTES: Final = 4 << 30
@@ -29,6 +30,7 @@ _LAZY_BYTES: Final = 4 << 30
 PROCESS_BYTES: Final = 64 << 20
 """An allowance for the engine's code and vocabulary, where the process itself is counted."""
 _KEPT: Final = 4096
+_EQUAL_MATRICES: Final = frozenset({WeightUse.FEED_FORWARD, WeightUse.EXPERTS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +100,8 @@ def _needs(model: Model, weights: Weights, use: Use, placement: Placement) -> Ne
         cache[host if card is None or placement.cache_on_host else card] += size
     held = _weights_held(model, weights, placement, where)
     whole = not host or (None not in where.layers and not placement.experts_on_host)
-    copied = () if whole else tuple(_largest(model, weights).items())
-    scratch = _scratch(model, use, placement, copied)
+    packing = () if whole else tuple(_packing(model, weights).items())
+    scratch = _scratch(model, use, placement, packing)
     found = [MemoryNeed(*sizes) for sizes in zip(held, cache, scratch, strict=True)]
     logits = use.sequences * model.vocabulary * _LOGIT_BYTES
     return Needs(tuple(found[:host]), replace(found[host], output_bytes=logits))
@@ -107,10 +109,10 @@ def _needs(model: Model, weights: Weights, use: Use, placement: Placement) -> Ne
 
 @lru_cache(_KEPT)
 def _scratch(
-    model: Model, use: Use, placement: Placement, copied: tuple[tuple[WeightUse, int], ...]
+    model: Model, use: Use, placement: Placement, packing: tuple[tuple[WeightUse, float], ...]
 ) -> tuple[int, ...]:
     """Scratch depends on no quantization unless weights are copied: it is worked out once."""
-    return compute_bytes(model, use, placement, copied)
+    return compute_bytes(model, use, placement, packing)
 
 
 def _weights_held(model: Model, weights: Weights, placement: Placement, where: Spread) -> list[int]:
@@ -134,30 +136,34 @@ def _devices(
     if part.use is WeightUse.EMBEDDING:
         lazy = model.per_layer_embedding and part.bytes > _LAZY_BYTES
         return () if lazy else (None,)
+    if model.architecture == "gemma4" and part.use is WeightUse.OTHER:
+        return (where.layers[0],)
     twice = model.tied and part.use is WeightUse.OUTPUT and where.output is not None
     return (where.output, None) if twice else (where.output,)
 
 
-def _largest(model: Model, weights: Weights) -> dict[WeightUse, int]:
-    """Bytes of the largest matrix of each use, as far as the parts tell."""
-    most: dict[WeightUse, int] = {}
+def _packing(model: Model, weights: Weights) -> dict[WeightUse, float]:
+    """Bytes of one weight of each use.
+
+    Of the feed-forward parts, whose matrices are equally large, the one packed least counts; of the
+    others their average. Where types are not told, all weights are alike.
+    """
+    sizes: dict[WeightUse, list[tuple[int, float]]] = {}
     for part in weights.parts:
-        most[part.use] = max(most.get(part.use, 0), part.bytes)
-    shares = _shares(model.groups[0]) if model.groups else {}
-    return {use: round(size * shares.get(use, 1)) for use, size in most.items()}
+        sizes.setdefault(part.use, []).append((part.bytes, _density(model, weights, part)))
+    found = {}
+    for use, parts in sizes.items():
+        count = sum(size / density for size, density in parts)
+        average = sum(size for size, _ in parts) / count if count else 0.0
+        found[use] = max(d for _, d in parts) if use in _EQUAL_MATRICES else average
+    return found
 
 
-def _shares(group: LayerGroup) -> dict[WeightUse, float]:
-    """What part of a layer's bytes of one use its largest matrix has."""
-    matrices = 3 if group.gated else 2
-    queries = (group.heads or 0) * (group.key_size or 0)
-    others = (group.kv_heads or 0) * ((group.key_size or 0) + (group.value_size or 0))
-    attention = queries / (2 * queries + others) if queries else 1
-    return {
-        WeightUse.FEED_FORWARD: 1 / matrices,
-        WeightUse.EXPERTS: 1 / matrices,
-        WeightUse.ATTENTION: attention,
-    }
+def _density(model: Model, weights: Weights, part: WeightPart) -> float:
+    kind = BLOCKS.get(part.type)
+    if kind is None:
+        return weights.capacity_bytes / model.parameters
+    return kind.block_bytes / kind.block_elements
 
 
 def _with(needed: Needs, other: Needs) -> Needs:

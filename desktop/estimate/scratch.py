@@ -68,11 +68,11 @@ class Tape:
         """A tensor computed on device `on`."""
         return self.add(_Tensor(size, on, sources, reuses, stays=stays))
 
-    def view(self, source: Node) -> Node:
-        """Another look at `source`."""
+    def view(self, source: Node, size: int | None = None) -> Node:
+        """Another look at `source`, or at `size` bytes of it."""
         seen = self.tensors[source]
         root = source if seen.root is None else seen.root
-        return self.add(_Tensor(seen.size, seen.on, (source,), root=root))
+        return self.add(_Tensor(seen.size if size is None else size, seen.on, (source,), root=root))
 
     def store(self, on: int, *sources: Node) -> None:
         """Write into a cache on device `on`, now."""
@@ -187,10 +187,10 @@ class _Arena:
     def take(self, size: int) -> int:
         """The offset of `size` bytes."""
         size = self.rounded(size)
-        best = self.holes[-1]
+        best, smallest = self.holes[-1], _ENDLESS
         for hole in self.holes[:-1]:
-            if size <= hole[1] <= best[1]:
-                best = hole
+            if size <= hole[1] <= smallest:
+                best, smallest = hole, hole[1]
         offset = best[0]
         best[0] += size
         best[1] -= size
