@@ -23,6 +23,12 @@ def nothing_left_behind():
     assert not kids, f"processes {kids}"
 
 
+@pytest.fixture(autouse=True)
+def width_of_its_own(monkeypatch):
+    """Tables are as wide as the test says, not as the terminal or pytest-xdist's worker is."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 @pytest.fixture
 def home(tmp_path, monkeypatch):
     """A Gram profile of its own, and no key from the environment."""
