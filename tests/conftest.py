@@ -9,6 +9,9 @@ import pytest
 
 REFERENCE_BYTES = 98_362_432
 
+# tables are as wide as a test says, not as the terminal or pytest-xdist's worker is
+os.environ.pop("COLUMNS", None)
+
 
 @pytest.fixture(autouse=True)
 def nothing_left_behind():
@@ -21,12 +24,6 @@ def nothing_left_behind():
     kids = [p.cmdline() for p in here if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
     assert not left, f"threads {left}"
     assert not kids, f"processes {kids}"
-
-
-@pytest.fixture(autouse=True)
-def width_of_its_own(monkeypatch):
-    """Tables are as wide as the test says, not as the terminal or pytest-xdist's worker is."""
-    monkeypatch.delenv("COLUMNS", raising=False)
 
 
 @pytest.fixture
