@@ -11,7 +11,6 @@ from desktop.records.rehearsal import RehearsalRequest
 from desktop.records.request import Curves, RunRequest
 from desktop.services.attempt import Attempt, Outside
 from desktop.services.parts_session import PartsSession
-from desktop.services.rehearsals import RehearsalSession
 from desktop.services.session import Session
 
 log = logging.getLogger(__name__)
@@ -44,6 +43,9 @@ class RunService:
 
     def start_rehearsal(self, request: RehearsalRequest) -> None:
         """Rehearse a build; the last event is `RehearsalFinished` or `RunFailed`. As `start`."""
+        # the tables of estimates, and numpy: nothing that starting up should wait for
+        from desktop.services.rehearsals import RehearsalSession  # noqa: PLC0415
+
         self._begin(RehearsalSession(request, self._outside, self._post))
 
     def _begin(self, session: Attempt) -> None:
