@@ -211,15 +211,15 @@ def _latent_scores(graph: Graph, group: LayerGroup, query: Node, mask: Node) -> 
     heads, latent, count = group.heads or 0, group.latent_size or 0, graph.mask(group).cells
     width = heads * (group.value_size or 0)
     row = size_bytes(graph.use.cache_key_type, latent + (group.rope_size or 0))
-    vectors = graph.tape.held(row * count, graph.place.cache)
+    vectors, values = (graph.tape.held(row * count, graph.place.cache) for _ in range(2))
     if graph.use.flash_attention:
-        out = graph.op(heads * latent, graph.view(query), vectors, mask)
+        out = graph.op(heads * latent, graph.view(query), vectors, values, mask)
         out = graph.product(width, graph.view(out), _ATTENTION, weights=width * latent)
     else:
         size = 4 * count * graph.tokens * heads
         score = graph.sized(size, vectors, graph.view(query))
         score = graph.sized(size, score, mask, reuses=True)
-        turned = graph.sized(2 * count * latent, vectors)
+        turned = graph.sized(2 * count * latent, values)
         mixed = graph.op(heads * latent, turned, score)
         out = graph.product(width, mixed, _ATTENTION, weights=width * latent)
     out = graph.op(width, graph.view(out))
