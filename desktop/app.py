@@ -97,6 +97,7 @@ class App(QObject):
             self.bridge.received.connect(self.tray.handle)
             content.measure.running_changed.connect(self.tray.set_running)
             content.machine.measuring_changed.connect(self.tray.set_running)
+            content.fits.measuring_changed.connect(self.tray.set_running)
 
     def _do_as_asked(self) -> None:
         content = self.window.content
