@@ -5,6 +5,7 @@ from typing import Final, TypeAlias
 from desktop.estimate.graph import Graph
 from desktop.estimate.graph_indexer import indexed_mask
 from desktop.estimate.graph_traits import (
+    BIASED_HEADS,
     FUSED,
     GATED_QUERIES,
     GATED_VALUES,
@@ -54,7 +55,7 @@ def _query(graph: Graph, group: LayerGroup, source: Node) -> tuple[Node, Node | 
         gate = graph.op(width, graph.view(query))
     else:
         query = graph.product(width, source, _ATTENTION)
-    query = _rotated(graph, group, width, query)
+    query = _rotated(graph, group, width, _biased(graph, width, query))
     if graph.scales is not None and group.attention is Attention.FULL:
         query = graph.op(width, graph.view(query), graph.scales)
     return _turned_key(graph, group, width, query), gate
@@ -82,10 +83,17 @@ def _new_pair(graph: Graph, group: LayerGroup, query: Node, source: Node) -> _Pa
     keys, values = kv_heads * (group.key_size or 0), kv_heads * (group.value_size or 0)
     first = graph.product(keys, source, _ATTENTION)
     second = first if _keys_only(graph, group) else graph.product(values, source, _ATTENTION)
+    second = _biased(graph, values, second)
     if graph.model.architecture in VALUE_NORMS:
         second = graph.op(values, graph.view(second))
+    first = _biased(graph, keys, first)
     key = _turned_key(graph, group, keys, _rotated(graph, group, keys, first))
     return _seen(graph, group, query, (key, _turned_value(graph, group, values, second)))
+
+
+def _biased(graph: Graph, width: int, vectors: Node) -> Node:
+    biased = graph.model.architecture in BIASED_HEADS
+    return graph.scaled(width, vectors, width) if biased else vectors
 
 
 def _keys_only(graph: Graph, group: LayerGroup) -> bool:
@@ -133,7 +141,7 @@ def _rotated(graph: Graph, group: LayerGroup, width: int, vectors: Node) -> Node
     """Norms and rotation. A view has no place of its own that they could take."""
     architecture = graph.model.architecture
     if architecture in WIDE_NORMS:
-        vectors = graph.in_place(width, vectors)
+        vectors = graph.scaled(width, graph.in_place(width, vectors), width)
     normed = architecture in HEAD_NORMS
     if normed:
         vectors = graph.op(width, graph.view(vectors))
@@ -175,7 +183,8 @@ def _query_base(graph: Graph, group: LayerGroup, source: Node) -> Node:
     if not group.query_latent_size:
         return source
     vector = graph.product(group.query_latent_size, source, _ATTENTION)
-    return graph.in_place(group.query_latent_size, vector)
+    vector = graph.in_place(group.query_latent_size, vector)
+    return graph.scaled(group.query_latent_size, vector, group.query_latent_size)
 
 
 def _latent(graph: Graph, group: LayerGroup, source: Node) -> Node:
@@ -191,7 +200,7 @@ def _latent(graph: Graph, group: LayerGroup, source: Node) -> Node:
     turned = _part_rotated(graph, heads * rope, queries)
     query = graph.op(heads * (latent + rope), graph.view(folded), turned)
     both = graph.product(latent + rope, source, _ATTENTION)
-    vector = graph.op(latent, graph.view(both))
+    vector = graph.scaled(latent, graph.op(latent, graph.view(both)), latent)
     key = graph.op(latent + rope, graph.view(vector), _part_rotated(graph, rope, both))
     for node in (query, vector, key):
         graph.tape.expand(node)

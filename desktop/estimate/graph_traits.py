@@ -15,6 +15,13 @@ HEAD_NORMS: Final = frozenset(
     }
 )  # fmt: skip
 """Queries and keys have a norm, head by head."""
+BIASED_HEADS: Final = frozenset(
+    {
+        "glm4moe", "gpt-oss", "phi2", "phimoe", "qwen2", "qwen2moe", "qwen2vl", "seed_oss",
+        "starcoder2",
+    }
+)  # fmt: skip
+"""Queries, keys and values have biases."""
 VALUE_NORMS: Final = frozenset({"gemma3n", "gemma4"})
 """Values have a norm, head by head."""
 WIDE_NORMS: Final = frozenset({"minimax-m2", "olmo2", "olmoe", "step35"})
