@@ -532,6 +532,17 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
             "By a rehearsal here, {at}: files of its shapes were measured, not the build itself."
         ),
         "estimate_runs_left_out": Sentence("Runs that are not counted: {why}."),
+        "estimate_parts_left_out": Sentence("Parts that are not counted: {why}."),
+        "estimate_parts_supply": Sentence(
+            "The parts were measured on {found}; the machine is on {now} now, which makes many "
+            "faster or slower.",
+            "Measure them again: `gram parts`.",
+        ),
+        "estimate_ceiling_doubtful": Sentence(
+            "By what was measured here it is faster than the memory's bandwidth allows as it is "
+            "known, so one of them is wrong: the range reaches over both.",
+            "Measure the parts again while the machine is quiet: `gram parts`.",
+        ),
         "estimate_fits_nowhere": Sentence(
             "It needs {need}; {usable} can be used here.",
             "Choose a smaller quantization or model, or a shorter context.",

@@ -1,28 +1,35 @@
 """Which of this machine's own runs speak for it as it is now.
 
-A run narrows estimates only where all that decides a speed was as it is now: the engine and its
-version, the back end, the devices, the threads, what feeds the machine. Others are left out, and it
-is told how many and why: they do not mix in silently.
+A run narrows estimates only where all that decides a speed was as it is now: the hardware, the
+engine and its version, the back end, the devices, the threads, what feeds the machine. Others are
+left out, and it is told how many and why: they do not mix in silently. So is a run that is faster
+than any memory that this machine may have.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
 from desktop.errors import Reason
+from desktop.estimate.bounds import Memory, times_faster, with_reached
 from desktop.estimate.calibration import DeviceRates, Work, prompt_terms, token_terms
+from desktop.estimate.machine_state import State, fed_by, is_same_card, is_same_machine
 from desktop.estimate.residuals import Seen, Terms
-from desktop.records.machine import PowerSupply, Thermal
+from desktop.records.machine import Thermal
 from desktop.records.run import PP512, TG128, Run, SpeedTest
-from desktop.rules.kind import kind_label
 
 MAX_OTHER_LOAD_PERCENT: Final = 15.0
 """Of all cores: beside more, a run says more about the other programs."""
 MAX_BUILDS: Final = 48
 """The newest runs that count; more would only take time."""
 PROMPT: Final = PP512.n_tokens
+BEYOND: Final = 3.0
+"""So many times faster than the memory, as far as it is known, is no rate of this machine. Parts of
+a bad moment (saving power, heat, neighbours on the same host) are two to three times too low, and
+so may the catalogue's figure be where cards of one name differ: up to there the bandwidth is what
+is wrong, and a run raises it."""
 _HALF_WIDTHS: Final = 1.96
 """Standard deviations in the half-width of a 95 % interval."""
 
@@ -38,7 +45,9 @@ class LeftOut(StrEnum):
     SUPPLY = "supply"
     BUSY = "busy"
     HOT = "hot"
+    BEYOND = "beyond"
     UNKNOWN = "unknown"
+    TESTS = "tests"
     OLDER = "older"
 
 
@@ -51,25 +60,12 @@ WORDS: Final = {
     LeftOut.SUPPLY: "with another power supply (battery or mains)",
     LeftOut.BUSY: "beside busy programs",
     LeftOut.HOT: "while heat slowed the machine",
+    LeftOut.BEYOND: "faster than any memory that this machine may have",
     LeftOut.UNKNOWN: "of builds whose tensors are not known",
+    LeftOut.TESTS: "of other tests than pp512 and tg128",
     LeftOut.OLDER: "older than the newest that count",
 }
 """In English, as errors are; the window translates them."""
-
-
-@dataclass(frozen=True, slots=True)
-class State:
-    """The machine as a run would find it now."""
-
-    kind: str
-    """The kind of machine."""
-    cpu: str | None
-    engine: str
-    engine_version: str
-    devices: tuple[str, ...]
-    """That would hold the layers, by the engine's names."""
-    threads: int
-    supply: PowerSupply | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +75,8 @@ class Evidence:
     decode: tuple[Seen, ...] = ()
     prompt: tuple[Seen, ...] = ()
     left_out: tuple[tuple[LeftOut, int], ...] = ()
+    memory: Mapping[str, Memory] = field(default_factory=dict)
+    """The state's, no slower than what these runs took."""
 
     @property
     def builds(self) -> int:
@@ -98,52 +96,87 @@ def evidence_of(
     decode: list[Seen] = []
     prompt: list[Seen] = []
     left: Counter[LeftOut] = Counter()
+    memory = state.memory
     for run in runs:
-        why = reason_against(run, state)
+        why = reason_against(run, state, work_of)
         if why is None and len(decode) >= MAX_BUILDS:
             why = LeftOut.OLDER
         if why is None:
-            told = _seen(run, TG128, work_of, lambda works: token_terms(works, rates))
-            why = LeftOut.UNKNOWN if told is None else None
-            decode += [told] if told else []
-            told = _seen(run, PP512, work_of, lambda works: prompt_terms(works, rates, PROMPT))
-            prompt += [told] if told else []
+            generated = _seen(run, TG128, work_of, lambda works: token_terms(works, rates))
+            read = _seen(run, PP512, work_of, lambda works: prompt_terms(works, rates, PROMPT))
+            decode += [generated] if generated else []
+            prompt += [read] if read else []
+            why = None if generated or read else LeftOut.UNKNOWN
+            memory = _reached(memory, run, work_of) if generated else memory
         left.update([why] if why else [])
-    return Evidence(tuple(decode), tuple(prompt), tuple(left.most_common()))
+    return Evidence(tuple(decode), tuple(prompt), tuple(left.most_common()), memory)
 
 
-def reason_against(run: Run, state: State) -> LeftOut | None:
-    """Why a run does not count; None where it does."""
+def reason_against(run: Run, state: State, work_of: WorkOf | None = None) -> LeftOut | None:
+    """Why a run does not count; None where it does.
+
+    Args:
+        run: of the ledger.
+        state: of the machine now.
+        work_of: to compare the rate with the memory; None: that is not asked.
+    """
     engine, before, after = run.engine, run.before, run.after
     other_load = after.other_load_percent or 0.0
-    held = tuple(device.name for device in engine.devices)
     against = {
-        LeftOut.MACHINE: (kind_label(run.machine), run.machine.cpu.name) != (state.kind, state.cpu),
+        LeftOut.MACHINE: not is_same_machine(run.machine, state),
         LeftOut.ENGINE: (engine.name, engine.version) != (state.engine, state.engine_version),
         LeftOut.LAYERS: engine.gpu_layers not in {-1, 0},
-        LeftOut.DEVICES: _used(held, run) != set(state.devices),
+        LeftOut.DEVICES: not _on_same_devices(run, state),
         LeftOut.THREADS: engine.threads != state.threads,
-        LeftOut.SUPPLY: (before.power_supply or PowerSupply.MAINS)
-        != (state.supply or PowerSupply.MAINS),
+        LeftOut.SUPPLY: fed_by(before.power_supply) is not fed_by(state.supply),
         LeftOut.BUSY: other_load > MAX_OTHER_LOAD_PERCENT,
         LeftOut.HOT: Thermal.THROTTLED in {before.thermal, after.thermal},
+        LeftOut.TESTS: not any(run.rate(test.name) for test in (TG128, PP512)),
     }
-    return next((why for why, holds in against.items() if holds), None)
+    why = next((why for why, holds in against.items() if holds), None)
+    if why is None and work_of is not None and _is_beyond(run, state, work_of):
+        return LeftOut.BEYOND
+    return why
 
 
-def left_out_reason(left_out: Sequence[tuple[LeftOut, int]]) -> Reason | None:
-    """In one sentence, what does not count; None where all does."""
+def left_out_reason(
+    left_out: Sequence[tuple[LeftOut, int]], code: str = "estimate_runs_left_out"
+) -> Reason | None:
+    """In one sentence, what does not count, of runs or by another code; None where all does."""
     if not left_out:
         return None
-    why = ", ".join(f"{count} {WORDS[code]}" for code, count in left_out)
-    return Reason("estimate_runs_left_out", {"why": why})
+    why = ", ".join(f"{count} {WORDS[left]}" for left, count in left_out)
+    return Reason(code, {"why": why})
 
 
-def _used(held: tuple[str, ...], run: Run) -> set[str]:
-    """The devices that held layers: where all lay on the processor, that alone."""
+def _on_same_devices(run: Run, state: State) -> bool:
+    """Whether the devices that held layers are those that would hold them now.
+
+    Where all lay on the processor, that alone.
+    """
     if run.engine.backend == "CPU":
-        return {"CPU"}
-    return set(held) - {"CPU"}
+        return {"CPU"} == set(state.devices)
+    held = [device for device in run.engine.devices if device.name != "CPU"]
+    names = {device.name for device in held}
+    return names == set(state.devices) and all(is_same_card(device, state) for device in held)
+
+
+def _is_beyond(run: Run, state: State, work_of: WorkOf) -> bool:
+    """Whether no memory that this machine may have gives a run's rate."""
+    found = _generated(run, work_of)
+    return found is not None and times_faster(found[0], state.memory, found[1]) > BEYOND
+
+
+def _reached(memory: Mapping[str, Memory], run: Run, work_of: WorkOf) -> Mapping[str, Memory]:
+    found = _generated(run, work_of)
+    return with_reached(memory, *found) if found else memory
+
+
+def _generated(run: Run, work_of: WorkOf) -> tuple[Sequence[Work], float] | None:
+    """What a generated token asked, and its seconds."""
+    rate = run.rate(TG128.name)
+    works = work_of(run, TG128) if rate is not None and rate.median_tok_s > 0 else None
+    return (works, 1 / rate.median_tok_s) if rate is not None and works else None
 
 
 def _seen(

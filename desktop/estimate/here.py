@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Final
 
 from desktop.errors import GramError, Reason
+from desktop.estimate.bounds import Memory, bound_of
 from desktop.estimate.calibration import (
     DeviceRates,
     Work,
@@ -26,7 +27,7 @@ from desktop.estimate.token_work import Asked, device_works
 from desktop.records.estimate import Estimate, Interval, Speed, Tier, Use
 from desktop.records.fits import Fit, FitRow
 from desktop.records.model import SizeBasis
-from desktop.rules.caches import CACHE_FACTOR, MANY_CACHES_BYTES
+from desktop.rules.caches import many_caches_bytes
 
 PROMPT: Final = 512
 _SIZES: Final = {
@@ -58,6 +59,14 @@ class Here:
     """Of each quantization's family the target's id, by the catalogue."""
     beside: tuple[Reason, ...] = ()
     """Said of every estimate by the parts: that they were measured with an older engine."""
+
+    @cached_property
+    def memory(self) -> Mapping[str, Memory]:
+        """Of the devices that were measured, as it bounds a token."""
+        return {
+            name: Memory(self.bandwidths[name], many_caches_bytes(known.last_level_cache_bytes))
+            for name, known in self.rates.items()
+        }
 
     @cached_property
     def decode(self) -> Residuals:
@@ -138,7 +147,7 @@ def _prompts(here: Here, cases: Sequence[_Case], known: Sequence[int]) -> dict[i
 
 def _measured_here(here: Here, case: _Case, use: Use, span: Span, prompt: Span | None) -> FitRow:
     """Tier A or B."""
-    speed = _speed(here, case, span)
+    speed, doubt = _speed(here, case, span)
     tier = Tier.A if here.evidence.decode else Tier.B
     row = _row(here, case, use)
     tokens = use.depth or PROMPT
@@ -148,32 +157,32 @@ def _measured_here(here: Here, case: _Case, use: Use, span: Span, prompt: Span |
         prompt=_prompt_speed(here, case, prompt),
         first_token_s=_first(prompt, tokens, speed),
         tier=tier,
-        reasons=(*_reasons(here, case, tier), *here.beside, *row.estimate.reasons),
+        reasons=(*_reasons(here, case, tier), *doubt, *here.beside, *row.estimate.reasons),
     )
     middle = min(1 / span.middle, speed.high_tok_s)
     return replace(row, estimate=estimate, middle_tok_s=middle)
 
 
-def _speed(here: Here, case: _Case, span: Span) -> Speed:
-    """The range, never above the ceiling where the caches cannot help."""
-    read = [(w.device, sum(w.bytes_by_type.values()), w.cache_bytes) for w in case.works]
-    ceiling = 1 / sum((w + c) / here.bandwidths[device] for device, w, c in read)
-    helped = any(size < _cached_below(here.rates[device]) for device, size, _ in read)
-    high = 1 / span.low if helped else min(1 / span.low, ceiling)
-    return Speed(min(1 / span.high, high), high, ceiling)
+def _speed(here: Here, case: _Case, span: Span) -> tuple[Speed, tuple[Reason, ...]]:
+    """The range, never above the ceiling where the caches cannot help; and a doubt of the two.
 
-
-def _cached_below(rates: DeviceRates) -> float:
-    """Under so many bytes a token's weights may be read from caches."""
-    size = rates.last_level_cache_bytes
-    return MANY_CACHES_BYTES if size is None else CACHE_FACTOR * size
+    Where what was measured expects more than the ceiling, one of them is wrong. Nobody knows which,
+    so the range reaches over both: to end it at the ceiling would leave next to nothing of it.
+    """
+    bound = bound_of(case.works, here.memory)
+    low, high, ceiling = 1 / span.high, 1 / span.low, 1 / bound.seconds
+    if not bound.holds:
+        return Speed(low, high, ceiling), ()
+    if 1 / span.middle > ceiling:
+        return Speed(min(low, ceiling), high, ceiling), (Reason("estimate_ceiling_doubtful", {}),)
+    return Speed(low, min(high, ceiling), ceiling), ()
 
 
 def _prompt_speed(here: Here, case: _Case, prompt: Span | None) -> Speed | None:
     if prompt is None:
         return None
     work = case.works[0]
-    read_s = sum(work.bytes_by_type.values()) / here.bandwidths[work.device]
+    read_s = sum(work.bytes_by_type.values()) / here.memory[work.device].bandwidth_bytes_s
     return Speed(1 / prompt.high, 1 / prompt.low, PROMPT / read_s)
 
 

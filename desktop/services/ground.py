@@ -1,19 +1,25 @@
 """What is known of this machine for its estimates: read once, on the slow-calls thread."""
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from desktop.errors import Reason
+from desktop.estimate.bounds import Memory
 from desktop.estimate.calibration import DeviceRates, device_rates, less_sure
-from desktop.estimate.evidence import Evidence, State, evidence_of, left_out_reason
+from desktop.estimate.evidence import Evidence, evidence_of, left_out_reason
 from desktop.estimate.here import Here
+from desktop.estimate.machine_state import State
 from desktop.estimate.token_work import HOST
 from desktop.machine.cores import usable_cores
 from desktop.paths import Paths
-from desktop.records.machine import Device
-from desktop.records.parts import PartRate, Parts
-from desktop.rules.parts_rates import memory_bandwidth_bytes_s
+from desktop.records.machine import Device, Machine
+from desktop.records.parts import Parts
+from desktop.rules.caches import many_caches_bytes
+from desktop.rules.fields import Fields
+from desktop.rules.kind import kind_label
+from desktop.rules.machine_reading import machine_from
+from desktop.rules.machine_writing import machine_fields
 from desktop.services.facts import MachineFacts, machine_facts
 from desktop.services.ground_parts import UsedParts, used_parts
 from desktop.services.rehearsals import sweep_left
@@ -58,21 +64,25 @@ def read_ground(
     """
     sweep_left(paths)
     found = facts or machine_facts(paths)
-    return _ground(paths, found, used_parts(paths, parts, usable_cores()))
+    devices = devices_of(found.machine, found.engine.devices if found.engine else ())
+    state = _state(found, devices, usable_cores())
+    return _ground(paths, found, devices, state, used_parts(paths, parts, state))
 
 
-def _ground(paths: Paths, facts: MachineFacts, used: UsedParts) -> Ground:
-    devices = devices_of(facts.machine, facts.engine.devices if facts.engine else ())
-    parts, threads = used.parts, usable_cores()
+def _ground(
+    paths: Paths, facts: MachineFacts, devices: Devices, state: State, used: UsedParts
+) -> Ground:
+    parts, threads = used.parts, state.threads
     known = _device_rates(devices, used, threads)
-    state = _state(facts, devices, threads)
+    state = replace(state, memory=_memory(devices, used, known))
     builds, runs = RunBuilds(paths, devices), tuple(kept_runs(paths))
     evidence = evidence_of(runs, state, known, builds.of) if known else Evidence()
+    memory = evidence.memory or state.memory
     here = Here(
         name=facts.kind,
         room=devices.room,
         cards=tuple(card.name for card in devices.cards),
-        bandwidths=_bandwidths(devices, used.rates, known),
+        bandwidths={name: of.bandwidth_bytes_s for name, of in memory.items()},
         rates=known,
         evidence=evidence,
         sides=devices.sides,
@@ -117,29 +127,41 @@ def _device_rates(devices: Devices, used: UsedParts, threads: int) -> dict[str, 
     return {name: known for name, known in found.items() if known is not None}
 
 
-def _bandwidths(
-    devices: Devices, rates: Sequence[PartRate], known: Mapping[str, DeviceRates]
-) -> dict[str, float]:
+def _memory(
+    devices: Devices, used: UsedParts, known: Mapping[str, DeviceRates]
+) -> dict[str, Memory]:
     """The larger of the catalogue's and the measured: what was reached once can be reached."""
-    found = dict(devices.bandwidths)
-    for name in known:
-        measured = memory_bandwidth_bytes_s(rates, name)
-        fastest = max((1 / rate.byte_s for rate in known[name].types.values()), default=0.0)
-        found[name] = max(found.get(name, 0.0), measured or fastest)
-    return found
+    types = {name: max(1 / rate.byte_s for rate in of.types.values()) for name, of in known.items()}
+    told = (devices.bandwidths, used.bandwidths, types)
+    host = many_caches_bytes(last_level_cache_bytes())
+    return {
+        name: Memory(
+            bandwidth_bytes_s=max(found.get(name, 0.0) for found in told),
+            cached_below_bytes=host if name == HOST else many_caches_bytes(None),
+        )
+        for name in {name for found in told for name in found}
+    }
 
 
 def _state(facts: MachineFacts, devices: Devices, threads: int) -> State:
-    engine = facts.engine
+    engine, machine = facts.engine, _as_signed(facts.machine)
     return State(
-        kind=facts.kind,
-        cpu=facts.machine.cpu.name,
+        kind=kind_label(machine),
+        cpu=machine.cpu.name,
         engine=engine.engine if engine else "",
         engine_version=engine.version if engine else "",
         devices=tuple(card.name for card in devices.cards) or (HOST,),
         threads=threads,
         supply=facts.conditions.power_supply,
+        cards={card.name: card.description for card in devices.cards},
+        ram_bytes=machine.ram_bytes,
+        modules=machine.modules,
     )
+
+
+def _as_signed(machine: Machine) -> Machine:
+    """As statements tell it, which are compared with it: with texts shortened."""
+    return machine_from(Fields(machine_fields(machine)))
 
 
 def _targets(devices: Devices) -> dict[str, str]:

@@ -1,27 +1,30 @@
 """Which of the kept parts this machine's estimates rest on, and what of them is left out.
 
-Parts that were measured beside busy programs may be off by a factor of a hundred though each of
-their repetitions was alike: nothing of the processor follows from them, as it follows from no run.
+A ledger may be copied and a disk moved: parts of other hardware say nothing of this machine. Those
+that were measured beside busy programs may be off by a factor of a hundred though each of their
+repetitions was alike: nothing of the processor follows from them, as it follows from no run.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import chain, islice
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final
 
 from desktop.errors import Param, Reason
-from desktop.estimate.evidence import MAX_OTHER_LOAD_PERCENT
+from desktop.estimate.evidence import MAX_OTHER_LOAD_PERCENT, LeftOut, left_out_reason
+from desktop.estimate.machine_state import State, fed_by, is_same_card, is_same_machine
 from desktop.estimate.trusted import MOST_SPREAD, is_trusted
 from desktop.paths import Paths
-from desktop.records.machine import DeviceKind
+from desktop.records.machine import DeviceKind, PowerSupply
 from desktop.records.parts import PartRate, Parts
 from desktop.rules.notes import OTHER_LOAD_PERCENT
-from desktop.rules.parts_rates import rates_of
+from desktop.rules.parts_rates import memory_bandwidth_bytes_s, rates_of
 from desktop.rules.parts_words import TESTS
 from desktop.services.results import kept_parts_newest_first
 
 _LOOKED_AT: Final = 20
-"""Kept parts, the newest first, among which quiet ones are looked for."""
+"""Kept parts of this machine, the newest first, among which quiet ones are looked for."""
 _ON_PROCESSOR: Final = frozenset({DeviceKind.CPU, DeviceKind.SOFTWARE})
 
 
@@ -34,40 +37,88 @@ class UsedParts:
     disturbed: float = 0.0
     """The share of the processors that other programs took meanwhile, where it counts."""
     told: tuple[Reason, ...] = ()
+    bandwidths: Mapping[str, float] = field(default_factory=dict)
+    """Bytes a second of each device's memory that any of this machine's kept parts reached."""
 
 
-def used_parts(paths: Paths, measured: Parts | None, threads: int) -> UsedParts:
-    """The newest parts; where they were measured beside busy programs, the newest quiet ones.
+def used_parts(paths: Paths, measured: Parts | None, state: State) -> UsedParts:
+    """The newest parts; in place of busy ones, or of another power supply's, the newest better.
 
     Args:
         paths: the profile.
         measured: just now, and not kept; None: the newest that the ledger holds.
-        threads: that a run would use.
+        state: of the machine now; its memory is not asked.
 
     Raises:
         LedgerError: the ledger cannot be read.
     """
-    kept = islice(kept_parts_newest_first(paths), _LOOKED_AT)
-    found = chain([measured] if measured else (), kept)
-    newest = next(found, None)
-    if newest is None:
-        return UsedParts()
-    quiet = next(_alike(newest, found), None) if _is_busy(newest) else None
-    used = quiet or newest
-    rates = tuple(rate for rate in rates_of(used) if not (_is_busy(used) and _on_host(used, rate)))
+    others: Counter[LeftOut] = Counter()
+    kept = islice(_of_this_machine(kept_parts_newest_first(paths), state, others), _LOOKED_AT)
+    found = [*([measured] if measured else []), *kept]
+    if measured:
+        others.clear()
+    if not found:
+        return UsedParts(told=_not_counted(others))
+    newest, *older = found
+    used = _better(newest, older, fed_by(state.supply)) or newest
+    rates = tuple(_rates(used, state))
+    others.update([LeftOut.DEVICES] * any(not is_same_card(d, state) for d in used.devices))
     load = _load_percent(used)
-    disturbed = load / 100 if OTHER_LOAD_PERCENT < load <= MAX_OTHER_LOAD_PERCENT else 0.0
-    told = (*_about_load(newest, quiet), *_left_out(rates, threads))
-    return UsedParts(used, rates, disturbed, told)
+    return UsedParts(
+        parts=used,
+        rates=rates,
+        disturbed=load / 100 if OTHER_LOAD_PERCENT < load <= MAX_OTHER_LOAD_PERCENT else 0.0,
+        told=(
+            *_not_counted(others),
+            *_about_load(newest, used),
+            *_about_supply(used, state),
+            *_left_out(rates, state.threads),
+        ),
+        bandwidths=_reached(found, state),
+    )
 
 
-def _alike(newest: Parts, others: Iterator[Parts]) -> Iterator[Parts]:
-    """Quiet ones of the same processor and engine."""
-    wanted = (newest.machine.cpu.name, newest.engine, newest.engine_version)
-    for parts in others:
-        found = (parts.machine.cpu.name, parts.engine, parts.engine_version)
-        if found == wanted and not _is_busy(parts):
+def _of_this_machine(
+    kept: Iterable[Parts], state: State, others: Counter[LeftOut]
+) -> Iterator[Parts]:
+    """Those of the same hardware; the others are counted up to the first that is."""
+    first = True
+    for parts in kept:
+        if is_same_machine(parts.machine, state):
+            first = False
             yield parts
+        elif first:
+            others.update([LeftOut.MACHINE])
+
+
+def _not_counted(others: Counter[LeftOut]) -> tuple[Reason, ...]:
+    told = left_out_reason(others.most_common(), "estimate_parts_left_out")
+    return (told,) if told else ()
+
+
+def _rates(parts: Parts, state: State) -> Iterator[PartRate]:
+    """Those that may say something of this machine's devices."""
+    cards = {device.name for device in parts.devices if not is_same_card(device, state)}
+    for rate in rates_of(parts):
+        if rate.device not in cards and not (_is_busy(parts) and _on_host(parts, rate)):
+            yield rate
+
+
+def _reached(many: Iterable[Parts], state: State) -> dict[str, float]:
+    """What was reached once can be reached, whichever parts count otherwise."""
+    rates = [r for parts in many for r in _rates(parts, state) if is_trusted(r)]
+    told = {name: memory_bandwidth_bytes_s(rates, name) for name in {r.device for r in rates}}
+    return {name: bandwidth for name, bandwidth in told.items() if bandwidth is not None}
+
+
+def _better(newest: Parts, older: Iterable[Parts], now: PowerSupply) -> Parts | None:
+    """What stands in for the newest, by the same engine; None where nothing does."""
+    wanted = (newest.engine, newest.engine_version)
+    quiet = [p for p in older if (p.engine, p.engine_version) == wanted and not _is_busy(p)]
+    as_now = (parts for parts in quiet if fed_by(parts.before.power_supply) is now)
+    if _is_busy(newest):
+        return next(as_now, None) or next(iter(quiet), None)
+    return None if fed_by(newest.before.power_supply) is now else next(as_now, None)
 
 
 def _is_busy(parts: Parts) -> bool:
@@ -83,14 +134,23 @@ def _on_host(parts: Parts, rate: PartRate) -> bool:
     return kinds.get(rate.device) in _ON_PROCESSOR
 
 
-def _about_load(newest: Parts, quiet: Parts | None) -> tuple[Reason, ...]:
-    percent = _load_percent(newest)
-    told = {"percent": round(percent)}
-    if quiet is not None:
-        return (Reason("estimate_parts_quieter", {**told, "at": quiet.started_at}),)
+def _about_load(newest: Parts, used: Parts) -> tuple[Reason, ...]:
     if _is_busy(newest):
-        return (Reason("estimate_parts_busy", told),)
-    return (Reason("estimate_parts_disturbed", told),) if percent > OTHER_LOAD_PERCENT else ()
+        told: dict[str, Param] = {"percent": round(_load_percent(newest))}
+        if used is newest:
+            return (Reason("estimate_parts_busy", told),)
+        return (Reason("estimate_parts_quieter", {**told, "at": used.started_at}),)
+    percent = _load_percent(used)
+    if percent <= OTHER_LOAD_PERCENT:
+        return ()
+    return (Reason("estimate_parts_disturbed", {"percent": round(percent)}),)
+
+
+def _about_supply(used: Parts, state: State) -> tuple[Reason, ...]:
+    found, now = fed_by(used.before.power_supply), fed_by(state.supply)
+    if found is now:
+        return ()
+    return (Reason("estimate_parts_supply", {"found": found.value, "now": now.value}),)
 
 
 def _left_out(rates: Sequence[PartRate], threads: int) -> tuple[Reason, ...]:

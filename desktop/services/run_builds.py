@@ -7,12 +7,14 @@ from typing import Final
 from desktop.builds.header import read_header
 from desktop.errors import GramError
 from desktop.estimate.calibration import Work
-from desktop.estimate.evidence import State, reason_against
+from desktop.estimate.evidence import reason_against
 from desktop.estimate.header_model import model_of
+from desktop.estimate.machine_state import State
 from desktop.estimate.placement import ON_HOST, Placement
 from desktop.estimate.sizes import from_header, weights_of
 from desktop.estimate.token_work import Asked, device_works
 from desktop.paths import Paths
+from desktop.records.build import Build
 from desktop.records.estimate import Use
 from desktop.records.model import Model, Quant
 from desktop.records.run import TG128, Run, SpeedTest
@@ -32,6 +34,7 @@ class RunBuilds:
     def __init__(self, paths: Paths, devices: Devices) -> None:
         self._paths, self._devices = paths, devices
         self._files: dict[str, Asked] | None = None
+        self._asked: dict[Build, Asked | None] = {}
 
     def of(self, run: Run, test: SpeedTest) -> tuple[Work, ...] | None:
         """None where neither tells the build's tensors."""
@@ -51,7 +54,10 @@ class RunBuilds:
 
     def asked(self, run: Run) -> Asked | None:
         """The build of a run."""
-        return self._here().get(run.build.sha256) or _of_catalogue(run)
+        if run.build not in self._asked:
+            found = self._here().get(run.build.sha256) or _of_catalogue(run)
+            self._asked[run.build] = found
+        return self._asked[run.build]
 
     def measured(
         self, runs: Iterable[Run], state: State
@@ -60,7 +66,9 @@ class RunBuilds:
         found: dict[tuple[str, str], tuple[str, float]] = {}
         for run in runs:
             asked, rate = _of_catalogue(run), run.rate(TG128.name)
-            if asked and rate and not run.build.synthetic and reason_against(run, state) is None:
+            if asked is None or rate is None or run.build.synthetic:
+                continue
+            if reason_against(run, state, self.of) is None:
                 key = (asked.model.id, asked.quant.id)
                 found.setdefault(key, (run.build.sha256, rate.median_tok_s))
         return found

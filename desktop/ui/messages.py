@@ -61,6 +61,12 @@ _ADVICE: Final[Mapping[str, str]] = {
     "estimate_parts_quieter": _MEASURE_AGAIN,
     "estimate_parts_disturbed": _MEASURE_AGAIN,
     "estimate_parts_unsure": _MEASURE_AGAIN,
+    "estimate_parts_supply": QT_TRANSLATE_NOOP(
+        "Reasons", "Measure them again on the page Machine."
+    ),
+    "estimate_ceiling_doubtful": QT_TRANSLATE_NOOP(
+        "Reasons", "Measure the parts again on the page Machine, while the machine is quiet."
+    ),
     "estimate_no_parts": QT_TRANSLATE_NOOP(
         "Reasons", "Measure the parts, which takes under a minute."
     ),

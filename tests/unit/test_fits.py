@@ -7,11 +7,13 @@ import pytest
 
 from desktop import cli
 from desktop.errors import GramError
+from desktop.estimate.bounds import Memory, bound_of, with_reached
 from desktop.estimate.calibration import device_rates
 from desktop.estimate.catalogue import find
-from desktop.estimate.evidence import LeftOut, State, evidence_of, left_out_reason, reason_against
+from desktop.estimate.evidence import LeftOut, evidence_of, left_out_reason, reason_against
 from desktop.estimate.fitting import HOST_SHARE, Room, place
 from desktop.estimate.here import Here, rows_here
+from desktop.estimate.machine_state import State
 from desktop.estimate.placed_work import Side, Sides
 from desktop.estimate.placement import ON_HOST
 from desktop.estimate.residuals import Seen
@@ -26,6 +28,7 @@ from desktop.records.machine import (
     Device,
     DeviceKind,
     Machine,
+    MemoryModules,
     PowerSupply,
     Thermal,
 )
@@ -225,10 +228,24 @@ class TestTiers:
         assert "estimate_types_near" not in [r.code for r in row(asked()).estimate.reasons]
 
     def test_a_range_never_passes_the_ceiling_unless_caches_help(self):
-        slow = row(asked(label="Q8_0"), bandwidths={HOST: 20e9})
-        assert slow.estimate.decode.high_tok_s == slow.estimate.decode.ceiling_tok_s
+        slow = row(asked(label="Q8_0"), bandwidths={HOST: 29.3e9}).estimate
+        assert slow.decode.low_tok_s < slow.decode.high_tok_s == slow.decode.ceiling_tok_s
+        assert "estimate_ceiling_doubtful" not in [r.code for r in slow.reasons]
         small = row(asked("smollm2-135m-instruct", "Q4_0"), bandwidths={HOST: 20e9})
         assert small.estimate.decode.high_tok_s > small.estimate.decode.ceiling_tok_s
+
+    @pytest.mark.parametrize("gb_s", [26, 20, 5])
+    def test_a_ceiling_that_contradicts_what_was_measured_is_told_and_widens(self, gb_s):
+        """Cut at the ceiling, nothing would be left of the range."""
+        whole = row(asked(label="Q8_0"), bandwidths={HOST: 100e9})
+        found = row(asked(label="Q8_0"), bandwidths={HOST: gb_s * 1e9})
+        decode = found.estimate.decode
+        assert decode.ceiling_tok_s < whole.middle_tok_s
+        assert decode.low_tok_s == min(decode.ceiling_tok_s, whole.estimate.decode.low_tok_s)
+        assert decode.high_tok_s == whole.estimate.decode.high_tok_s
+        assert found.middle_tok_s == whole.middle_tok_s
+        told = next(r for r in found.estimate.reasons if r.code == "estimate_ceiling_doubtful")
+        assert "gram parts" in told.advice()
 
     def test_absurd_questions_are_refused(self):
         with pytest.raises(GramError) as e:
@@ -292,6 +309,7 @@ class TestEvidence:
             ({"after": {"other_load_percent": 40.0}}, LeftOut.BUSY),
             ({"after": {"thermal": Thermal.THROTTLED}}, LeftOut.HOT),
             ({"machine": {"cpu": Cpu("Ryzen", 8, 16)}}, LeftOut.MACHINE),
+            ({"machine": {"os": "Windows"}}, LeftOut.MACHINE),
         ],
     )
     def test_others_do_not_mix_in(self, change, why):
@@ -305,13 +323,40 @@ class TestEvidence:
         on_battery = replace(STATE, supply=PowerSupply.BATTERY)
         assert reason_against(run(), on_battery) is LeftOut.SUPPLY
 
+    def test_other_memory_modules_are_other_hardware_where_both_tell(self):
+        one = MemoryModules("DDR4", 3200, channels=1, modules=1)
+        state = replace(STATE, modules=MemoryModules("DDR4", 3200, channels=2, modules=2))
+        assert reason_against(run(), state) is None
+        assert reason_against(run_with(modules=one), STATE) is None
+        assert reason_against(run_with(modules=one), state) is LeftOut.MACHINE
+        untold = MemoryModules("DDR4", 3200)
+        assert reason_against(run_with(modules=untold), state) is None
+
+    @pytest.mark.parametrize(("gib", "why"), [(15, None), (8, LeftOut.MACHINE), (None, None)])
+    def test_other_memory_is_other_hardware(self, gib, why):
+        state = replace(STATE, ram_bytes=16 * GIB - (300 << 20))
+        found = run_with(ram_bytes=gib and gib * GIB)
+        assert reason_against(found, state) is why
+        assert reason_against(found, STATE) is None
+
+    def test_another_card_under_the_same_name_is_another_device(self):
+        card = Device("CUDA0", "NVIDIA GeForce RTX 3060", DeviceKind.GPU, "CUDA")
+        engine = replace(run().engine, backend="CUDA", devices=(card,))
+        state = replace(STATE, devices=("CUDA0",), cards={"CUDA0": "NVIDIA  GeForce RTX 3060"})
+        assert reason_against(run(engine=engine), state) is None
+        other = replace(state, cards={"CUDA0": "NVIDIA GeForce RTX 4090"})
+        assert reason_against(run(engine=engine), other) is LeftOut.DEVICES
+
+    def test_a_run_without_the_tests_that_estimates_rest_on_says_so(self):
+        other = run(rates=(Rate("tg64", 25.0, 0.02, 26.0, 6),))
+        assert reason_against(other, STATE) is LeftOut.TESTS
+        prompt = run(rates=(Rate("pp512", 90.0, 0.02, 92.0, 6),))
+        found = evidence_of([prompt], STATE, rates(), works)
+        assert (len(found.decode), len(found.prompt), found.left_out) == (0, 1, ())
+
     def test_what_is_left_out_is_told_by_count_and_reason(self):
         old = run(engine=replace(run().engine, version="b0"))
         runs = [run(), old, old]
-
-        def works(_run, _test):
-            return device_works((), asked(), Use(context=128, depth=64), ON_HOST)
-
         found = evidence_of(runs, STATE, rates(), works)
         assert len(found.decode) == 1
         assert found.left_out == ((LeftOut.ENGINE, 2),)
@@ -324,12 +369,67 @@ class TestEvidence:
         assert found.left_out == ((LeftOut.UNKNOWN, 1),)
 
     def test_a_measured_spread_makes_it_count_less(self):
-        def works(_run, _test):
-            return device_works((), asked(), Use(context=128, depth=64), ON_HOST)
-
         calm = evidence_of([run()], STATE, rates(), works).decode[0]
         rough = run(rates=(Rate(TG128.name, 25.0, 0.3, 26.0, 6),))
         assert evidence_of([rough], STATE, rates(), works).decode[0].spread > calm.spread
+
+
+class TestMemory:
+    """0.8 GB of weights a token: 40 tok/s at 32 GB/s."""
+
+    STATE = replace(STATE, memory={HOST: Memory(32e9, cached_below_bytes=128 << 20)})
+
+    def found(self, tok_s, state=STATE):
+        return evidence_of([run_at(tok_s)], state, rates(), works)
+
+    def test_no_memory_gives_a_rate_far_above_its_bandwidth(self):
+        forged = self.found(390.0)
+        assert forged.decode == ()
+        assert forged.left_out == ((LeftOut.BEYOND, 1),)
+        assert "faster than any memory" in left_out_reason(forged.left_out).text()
+        assert reason_against(run_at(390.0), self.STATE, works) is LeftOut.BEYOND
+        assert reason_against(run_at(390.0), self.STATE) is None
+
+    @pytest.mark.parametrize("tok_s", [20.0, 38.0, 100.0])
+    def test_what_parts_of_a_bad_moment_may_be_off_by_counts(self, tok_s):
+        assert len(self.found(tok_s).decode) == 1
+
+    def test_what_a_run_reached_can_be_reached(self):
+        assert self.found(20.0).memory[HOST].bandwidth_bytes_s == 32e9
+        [work] = works(None, TG128)
+        read = sum(work.bytes_by_type.values()) + work.cache_bytes
+        assert self.found(80.0).memory[HOST].bandwidth_bytes_s == pytest.approx(80 * read)
+
+    def test_of_what_caches_may_hold_there_is_no_verdict(self):
+        state = replace(self.STATE, memory={HOST: Memory(32e9, cached_below_bytes=1 << 30)})
+        fast = self.found(390.0, state)
+        assert len(fast.decode) == 1
+        assert fast.memory == state.memory
+
+    def test_nor_where_nothing_is_known_of_the_memory(self):
+        assert reason_against(run_at(390.0), STATE, works) is None
+
+    def test_devices_that_tell_their_time_together_are_each_as_much_faster(self):
+        halves = [replace(work, device=name) for work in works(None, TG128) for name in "ab"]
+        memory = {"a": Memory(30e9, 0), "b": Memory(60e9, 0), "c": Memory(1e9, 0)}
+        least = bound_of(halves, memory).seconds
+        faster = with_reached(memory, halves, least / 1.5)
+        assert faster["a"].bandwidth_bytes_s == pytest.approx(45e9)
+        assert faster["b"].bandwidth_bytes_s == pytest.approx(90e9)
+        assert faster["c"] == memory["c"]
+        assert with_reached(memory, halves, least) == memory
+
+
+def works(_run, _test):
+    return device_works((), asked(), Use(context=128, depth=64), ON_HOST)
+
+
+def run_at(tok_s):
+    return run(rates=(Rate(TG128.name, tok_s, 0.02, tok_s, 6),))
+
+
+def run_with(**machine):
+    return run(machine=replace(run().machine, **machine))
 
 
 class TestFits:
@@ -435,8 +535,6 @@ class TestDevices:
         assert found.room == Room(host_bytes=32 * GIB)
 
     def test_memory_modules_tell_the_processors_bandwidth(self):
-        from desktop.records.machine import MemoryModules
-
         modules = MemoryModules("DDR5", 5600, channels=2, modules=2)
         found = devices_of(replace(self.MACHINE, modules=modules), (self.CPU,))
         assert found.bandwidths[HOST] == pytest.approx(89.6e9)

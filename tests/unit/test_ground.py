@@ -14,7 +14,15 @@ from desktop.records.energy import MeterFacts, MeterKind, Scope, Source
 from desktop.records.estimate import Tier
 from desktop.records.events import Devices
 from desktop.records.fits import FitsRequest
-from desktop.records.machine import Conditions, Cpu, Device, DeviceKind, Machine, PowerSupply
+from desktop.records.machine import (
+    Accelerator,
+    Conditions,
+    Cpu,
+    Device,
+    DeviceKind,
+    Machine,
+    PowerSupply,
+)
 from desktop.records.parts import Part, Parts, PartsPlan, PartTest
 from desktop.records.run import TG128, EngineFacts, MemoryHeld, Plan, Repetition, Run
 from desktop.rules.kind import kind_label
@@ -54,9 +62,9 @@ def threads():
 
 @pytest.fixture
 def keep(home):
-    signer, number = Signer.from_seed(bytes(32)), iter(range(100))
+    own, number = Signer.from_seed(bytes(32)), iter(range(100))
 
-    def kept(kind, payload, value):
+    def kept(kind, payload, value, signer=own):
         body = payload(value, nonce=f"{next(number):032}", signed_at=WHEN)
         Ledger(home.ledger).keep(seal(signer, kind, body), WHEN)
 
@@ -136,6 +144,167 @@ def test_parts_of_an_older_engine_say_so(home, facts, keep, threads):
     keep(PARTS_TYPE, parts_payload, parts(threads, engine_version="b0"))
     _, row = row_of(home, facts)
     assert "estimate_parts_old" in [r.code for r in row.estimate.reasons]
+
+
+OTHER = replace(MACHINE, cpu=replace(MACHINE.cpu, name="AMD Ryzen 9 9950X"))
+CARD = Accelerator("NVIDIA", "NVIDIA GeForce RTX 3060", 12 * GIB, integrated=False)
+
+
+@pytest.mark.parametrize("machine", [OTHER, replace(MACHINE, accelerators=(CARD,))])
+def test_parts_of_other_hardware_are_not_this_machines(home, facts, keep, threads, machine):
+    """A ledger was copied, or a disk moved into another computer."""
+    keep(PARTS_TYPE, parts_payload, parts(threads))
+    _, own = row_of(home, facts)
+    later = "2026-12-02T00:00:00Z"
+    for _ in range(2):
+        others = parts(threads, gb_s=200.0, machine=machine, started_at=later)
+        keep(PARTS_TYPE, parts_payload, others)
+    found, row = row_of(home, facts)
+    assert row.middle_tok_s == own.middle_tok_s
+    assert row.estimate.decode == own.estimate.decode
+    assert found.parts_at == WHEN
+    assert codes(found) == ["estimate_parts_left_out"]
+    assert "2 on other hardware" in found.told[0].text()
+
+
+def test_with_parts_of_other_hardware_alone_nothing_is_measured_here(home, facts, keep, threads):
+    keep(PARTS_TYPE, parts_payload, parts(threads, machine=OTHER))
+    found, row = row_of(home, facts)
+    assert found.parts_at is None
+    assert row.estimate.decode is None
+    assert codes(found) == ["estimate_parts_left_out"]
+
+
+def test_what_other_hardware_measured_before_is_not_worth_a_word(home, facts, keep, threads):
+    keep(PARTS_TYPE, parts_payload, parts(threads, machine=OTHER))
+    just = read_ground(home, parts(threads), facts)
+    assert just.told == ()
+    keep(PARTS_TYPE, parts_payload, parts(threads))
+    assert codes(row_of(home, facts)[0]) == []
+
+
+def test_another_key_on_the_same_hardware_is_this_machine(home, facts, keep, threads):
+    """Keys are renewed, and key files are used for a day."""
+    key = Signer.from_seed(bytes(31) + b"1")
+    keep(PARTS_TYPE, parts_payload, parts(threads), signer=key)
+    keep(RUN_TYPE, run_payload, run(threads, "Q4_K_M", 25.0), signer=key)
+    found, row = row_of(home, facts)
+    assert row.estimate.tier is Tier.A
+    assert codes(found) == []
+
+
+def test_names_are_compared_as_they_are_signed(home, facts, keep, threads):
+    """Statements carry texts without what stands twice or at the end."""
+    spaced = replace(MACHINE, cpu=replace(MACHINE.cpu, name="AMD  EPYC "))
+    keep(PARTS_TYPE, parts_payload, parts(threads, machine=spaced))
+    keep(RUN_TYPE, run_payload, run(threads, "Q4_K_M", 25.0, machine=spaced))
+    found, row = row_of(home, replace(facts, machine=spaced))
+    assert row.estimate.tier is Tier.A
+    assert codes(found) == []
+
+
+def on_card(parts, description):
+    """The same parts, of a card."""
+    card = Device("CUDA0", description, DeviceKind.GPU, "CUDA", 12 * GIB)
+    measured = tuple(replace(p, device="CUDA0", threads=None) for p in parts.parts)
+    both = replace(MACHINE, accelerators=(CARD, replace(CARD, name="NVIDIA GeForce RTX 4090")))
+    return replace(parts, machine=both, devices=(card, CPU), parts=(*parts.parts, *measured))
+
+
+def test_another_card_under_the_name_is_not_the_one_that_was_measured(home, facts, keep, threads):
+    """Cards are numbered by the driver, which may count them in another order the next day."""
+    swapped, now = on_card(parts(threads), "NVIDIA GeForce RTX 4090"), CARD.name
+    engine = Devices("llama.cpp", "b1", on_card(parts(threads), now).devices, ("CUDA", "CPU"))
+    here = replace(facts, machine=swapped.machine, kind=kind_label(swapped.machine), engine=engine)
+    keep(PARTS_TYPE, parts_payload, on_card(parts(threads), now))
+    assert set(read_ground(home, facts=here).here.rates) == {"CPU", "CUDA0"}
+    keep(PARTS_TYPE, parts_payload, swapped)
+    ground = read_ground(home, facts=here)
+    assert set(ground.here.rates) == {"CPU"}
+    told = next(r for r in ground.told if r.code == "estimate_parts_left_out")
+    assert "1 on other devices" in told.text()
+
+
+ON_BATTERY = replace(CALM, power_supply=PowerSupply.BATTERY)
+
+
+def test_parts_of_another_power_supply_say_so(home, facts, keep, threads):
+    keep(PARTS_TYPE, parts_payload, parts(threads, before=ON_BATTERY))
+    found, row = row_of(home, facts)
+    assert row.estimate.tier is Tier.B
+    assert codes(found) == ["estimate_parts_supply"]
+    assert "battery" in found.told[0].text()
+    unplugged = replace(facts, conditions=ON_BATTERY)
+    assert codes(row_of(home, unplugged)[0]) == []
+
+
+def test_and_give_way_to_those_of_the_one_that_there_is(home, facts, keep, threads):
+    earlier = "2026-11-30T00:00:00Z"
+    keep(PARTS_TYPE, parts_payload, parts(threads, started_at=earlier))
+    _, on_mains = row_of(home, facts)
+    keep(PARTS_TYPE, parts_payload, parts(threads, gb_s=12.0, before=ON_BATTERY))
+    found, row = row_of(home, facts)
+    assert found.parts_at == earlier
+    assert row.estimate.decode == on_mains.estimate.decode
+    assert codes(found) == []
+
+
+LARGE = "llama-3.1-8b-instruct"
+"""Several times the largest caches."""
+
+
+def large_run(threads, tok_s, **changes):
+    of = find(LARGE, models())
+    one = run(threads, "Q4_K_M", tok_s, **changes)
+    build = replace(
+        one.build, name=f"{LARGE}-Q4_K_M.gguf", architecture=of.architecture,
+        parameters=of.parameters, size_bytes=4_920_739_232,
+    )  # fmt: skip
+    return replace(one, build=build)
+
+
+def large_rows(home, facts):
+    """By the quantization's label, at the depth that runs have."""
+    request = FitsRequest(context=128, depth=64, words=(LARGE, "Q4_K_M", "Q8_0", "Q4_0"))
+    found = fits_of(read_ground(home, facts=facts), request)
+    return found, {row.quant.label: row for row in found.rows}
+
+
+def test_a_run_that_no_memory_allows_is_left_out_and_told(home, facts, keep, threads):
+    keep(PARTS_TYPE, parts_payload, parts(threads))
+    _, before = large_rows(home, facts)
+    ceiling = before["Q4_K_M"].estimate.decode.ceiling_tok_s
+    keep(RUN_TYPE, run_payload, large_run(threads, 10 * ceiling))
+    found, rows = large_rows(home, facts)
+    assert codes(found) == ["estimate_runs_left_out"]
+    assert "1 faster than any memory" in found.told[0].text()
+    assert {label: row.estimate for label, row in rows.items()} == {
+        label: row.estimate for label, row in before.items()
+    }
+    assert rows["Q4_K_M"].measured_tok_s is None
+
+
+def test_parts_of_a_bad_moment_make_no_ceiling_below_what_runs_reached(home, facts, keep, threads):
+    keep(PARTS_TYPE, parts_payload, parts(threads, gb_s=12.0))
+    _, before = large_rows(home, facts)
+    reached = 2 * before["Q4_K_M"].estimate.decode.ceiling_tok_s
+    for _ in range(3):
+        keep(RUN_TYPE, run_payload, large_run(threads, reached))
+    found, rows = large_rows(home, facts)
+    assert found.runs == 3
+    for row in rows.values():
+        decode = row.estimate.decode
+        assert decode.low_tok_s < 0.97 * decode.high_tok_s
+    own = rows["Q4_K_M"].estimate.decode
+    assert own.low_tok_s < reached <= own.high_tok_s * 1.0001
+
+
+def test_what_kept_parts_reached_once_can_be_reached(home, facts, keep, threads):
+    keep(PARTS_TYPE, parts_payload, parts(threads, gb_s=28.0))
+    keep(PARTS_TYPE, parts_payload, parts(threads, gb_s=90.0, machine=OTHER))
+    keep(PARTS_TYPE, parts_payload, parts(threads, gb_s=14.0))
+    ground = read_ground(home, facts=facts)
+    assert ground.here.bandwidths["CPU"] == pytest.approx(28e9, rel=1e-3)
 
 
 def busy(parts, percent):
