@@ -16,6 +16,7 @@ from desktop.estimate.fitting import HOST_SHARE
 from desktop.records.estimate import Speed, Tier
 from desktop.records.fits import Fit, FitRow, Fits
 from desktop.records.rehearsal import Rehearsal
+from desktop.rules.notes import WORDS
 
 FITS: Final = {
     Fit.ON_CARD: "on the card",
@@ -57,6 +58,7 @@ def rehearsal(found: Rehearsal) -> None:
         ("Rehearsed", f"{found.model}:{found.quant}, {depths} of its {found.layers} layers"),
         ("Generation", f"{low} to {high} tok/s, likeliest {middle} (tg128)"),
         ("Engine", engine),
+        *(("Note", WORDS[note]) for note in found.notes),
     )
     paragraph(rehearsed(found).text())
     paragraph("The files were removed. It is no result: nothing is signed.")

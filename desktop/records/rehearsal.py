@@ -5,6 +5,8 @@ Never a result: there is no statement of it, so it can be neither signed nor upl
 
 from dataclasses import dataclass
 
+from desktop.records.run import Note
+
 
 @dataclass(frozen=True, slots=True)
 class RehearsalRequest:
@@ -54,3 +56,5 @@ class Rehearsal:
     threads: int
     at: str
     """RFC 3339, UTC."""
+    notes: tuple[Note, ...] = ()
+    """What the machine was like meanwhile, where it makes figures worse: as runs say it."""

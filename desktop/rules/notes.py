@@ -69,6 +69,12 @@ def notes_of_parts(parts: Parts) -> tuple[Note, ...]:
     return tuple(note for note in Note if found.get(note))
 
 
+def notes_around(before: Conditions, after: Conditions) -> tuple[Note, ...]:
+    """The notes that follow from the machine's state alone, in the order of the enumeration."""
+    found = _around(before, after)
+    return tuple(note for note in Note if found.get(note))
+
+
 def _around(before: Conditions, after: Conditions) -> dict[Note, bool]:
     """What the machine was like meanwhile."""
     return {

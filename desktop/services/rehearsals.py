@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from statistics import mean
 from typing import Final
 
 from desktop import clock
@@ -26,13 +27,16 @@ from desktop.builds.rehearsal_file import (
 from desktop.errors import GramError
 from desktop.estimate.catalogue import find, suggestions
 from desktop.estimate.rehearsal import RehearsalPlan, plan_rehearsal, whole_seconds
+from desktop.machine.conditions import read_conditions
 from desktop.machine.cores import usable_cores
+from desktop.machine.load import LoadReader, LoadWindow
 from desktop.machine.memory import memory_bytes
 from desktop.paths import Paths
 from desktop.records.events import Devices, Phase, Progress, RehearsalFinished, RunEvent
 from desktop.records.model import Model, Quant
 from desktop.records.rehearsal import Rehearsal, RehearsalRequest, RehearsedDepth
-from desktop.records.run import Plan, Repetition, SpeedTest
+from desktop.records.run import Note, Plan, Repetition, SpeedTest
+from desktop.rules.notes import notes_around
 from desktop.services.attempt import Attempt, Outside
 from desktop.services.estimate_tables import quants
 from desktop.services.profiles import models
@@ -52,10 +56,15 @@ class RehearsalSession(Attempt):
     """One rehearsal. `run` blocks, on the run thread; `cancel` is safe from any thread."""
 
     def __init__(
-        self, request: RehearsalRequest, outside: Outside, post: Callable[[RunEvent], None]
+        self,
+        request: RehearsalRequest,
+        outside: Outside,
+        post: Callable[[RunEvent], None],
+        load: LoadReader | None = None,
     ) -> None:
         super().__init__(outside, post)
         self._request = request
+        self._load = load
         self._seen: _Seen = _Seen()
 
     def run(self) -> RehearsalFinished:
@@ -72,8 +81,11 @@ class RehearsalSession(Attempt):
                 raise GramError("rehearsal_unknown", name=f"{model.id}:{quant.label}")
             log.info("rehearsing %s:%s", model.id, quant.label)
             with self._files(plan, paths) as files:
+                before = read_conditions()
                 seconds = self._measured(files)
-            return RehearsalFinished(self._rehearsal(plan, seconds))
+                after = read_conditions(self._seen.other_percent)
+            notes = notes_around(before, after)
+            return RehearsalFinished(self._rehearsal(plan, seconds, notes))
 
     @contextmanager
     def _files(self, plan: RehearsalPlan, paths: Paths) -> Iterator[list[Path]]:
@@ -124,7 +136,7 @@ class RehearsalSession(Attempt):
         job = Job(os.fspath(path), plan)
         worker = WorkerProcess(job, self.outside.paths.worker_log, self.outside.fault)
         self.made(worker)
-        found = []
+        found, load = [], LoadWindow([os.getpid()], self._load)
         with worker:
             for message in worker.messages():
                 match message:
@@ -136,13 +148,18 @@ class RehearsalSession(Attempt):
                         found.append(1 / message.rate_tok_s)
                     case _:
                         pass
+            # while the worker lives: not every system counts one that has ended as ours
+            pids = [os.getpid(), *([worker.pid] if worker.pid else [])]
+            self._seen.add_load(load.other_percent(pids))
         return found
 
     @property
     def _threads(self) -> int:
         return self._request.threads or usable_cores()
 
-    def _rehearsal(self, plan: RehearsalPlan, seconds: list[list[float]]) -> Rehearsal:
+    def _rehearsal(
+        self, plan: RehearsalPlan, seconds: list[list[float]], notes: tuple[Note, ...]
+    ) -> Rehearsal:
         span = whole_seconds(plan, seconds)
         depths = tuple(
             RehearsedDepth(len(depth.picked), depth.active_bytes, tuple(values))
@@ -162,15 +179,29 @@ class RehearsalSession(Attempt):
             backend=self._seen.backend,
             threads=self._threads,
             at=clock.utc_text(clock.utc_now()),
+            notes=notes,
         )
 
 
 class _Seen:
-    """What the worker told of itself."""
+    """What the workers told of themselves, and how busy other programs were beside them."""
 
     engine = "unknown"
     version = "unknown"
     backend = "unknown"
+
+    def __init__(self) -> None:
+        self._loads: list[float] = []
+
+    def add_load(self, percent: float | None) -> None:
+        """Of one worker's time; None where the system told nothing."""
+        if percent is not None:
+            self._loads.append(percent)
+
+    @property
+    def other_percent(self) -> float | None:
+        """Over all of them, which take about as long each."""
+        return mean(self._loads) if self._loads else None
 
 
 def named_build(text: str) -> tuple[Model, Quant]:

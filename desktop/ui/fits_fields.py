@@ -12,6 +12,7 @@ from desktop.records.fits import Fit, FitRow
 from desktop.records.rehearsal import Rehearsal
 from desktop.ui import estimate_words as ew
 from desktop.ui import format as fmt
+from desktop.ui import messages
 from desktop.ui.components import Column, Field, Span
 from desktop.ui.context_slider import tokens_in_words
 from desktop.ui.design import wide
@@ -124,12 +125,13 @@ def detail_lines(row: FitRow, rehearsal: Rehearsal | None) -> Iterator[str]:
 
 
 def rehearsal_words(found: Rehearsal) -> str:
-    """What a rehearsal gave, and that it is no result."""
+    """What a rehearsal gave, that it is no result, and what spoke against the moment."""
     words = _tr(
         "Rehearsed here: {low} to {high} tok/s, on files of its shapes with random weights. A "
         "rehearsal is no result and is not signed."
     )
-    return words.format(low=fmt.number(found.low_tok_s), high=fmt.number(found.high_tok_s))
+    said = words.format(low=fmt.number(found.low_tok_s), high=fmt.number(found.high_tok_s))
+    return " ".join((said, *map(messages.note, found.notes)))
 
 
 def reason_line(reason: Reason) -> str:
