@@ -19,9 +19,12 @@ from desktop.records.model import WeightPart, WeightUse
 from desktop.records.parts import PartRate, PartTest
 from desktop.rules.ggml_types import BLOCKS
 
-LAYER_GRAPHS: Final = 10.0
-"""A layer's fixed cost on a processor, in small graphs: some twenty operations, after each of which
-all threads meet."""
+LAYER_GRAPHS: Final = 20.0
+"""A layer's fixed cost on a processor, in small graphs: so many operations it has, and after each
+of them all threads meet. What 18 builds here needed besides their bytes (docs/benchmarks.md)."""
+_BESIDE_READING: Final = 1.07
+"""On a processor a decode step's bytes take so much longer than the parts' products, which do
+nothing between one and the next: what the same builds needed, 1.05 to 1.10."""
 CARD_LAYER_GRAPHS: Final = 4.0
 """The same on a card, where a small graph is mostly the wait for its end, and a layer has none."""
 _LAYER_SD: Final = 0.5
@@ -207,9 +210,11 @@ def unmeasured_types(works: Sequence[Work], rates: Mapping[str, DeviceRates]) ->
 
 def _reading(work: Work, known: DeviceRates) -> dict[str, Term]:
     terms = {}
+    processor = known.threads is not None
+    slower = _BESIDE_READING if processor else 1.0
     for kind, size in work.bytes_by_type.items():
-        rate = rate_for(kind, known.types, processor=known.threads is not None)
-        terms[kind] = Term(size * rate.byte_s, rate.sd)
+        rate = rate_for(kind, known.types, processor=processor)
+        terms[kind] = Term(size * rate.byte_s * slower, rate.sd)
     held = _held_by_caches(sum(work.bytes_by_type.values()), known.last_level_cache_bytes)
     if held:
         seconds = -_SAVED * held * sum(term.seconds for term in terms.values())

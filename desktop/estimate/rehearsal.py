@@ -28,8 +28,8 @@ caches hold next to nothing of it."""
 _LEAST_BLOCKS: Final = 2
 _NINETY_FIVE: Final = 1.96
 _MISFIT: Final = 0.04
-"""Relative standard deviation of a real build's time around its rehearsal's, other weights and
-another hour."""
+"""Relative standard deviation of a real build's time around its rehearsal's: other weights, another
+file."""
 _LEAST_SPREAD: Final = 0.01
 
 
@@ -105,7 +105,9 @@ def whole_seconds(plan: RehearsalPlan, seconds: Sequence[Sequence[float]]) -> Sp
             raise GramError("rehearsal_noisy", name=f"{plan.model.id}:{plan.quant.label}")
         time_s = middles[0] + factor * (middles[1] - middles[0])
         error_s = math.hypot((1 - factor) * errors[0], factor * errors[1])
-    half = _NINETY_FIVE * math.hypot(error_s / time_s, _MISFIT)
+    # what is foretold is another run, which will differ as these repetitions did
+    again = max(_scatter(values) for values in seconds)
+    half = _NINETY_FIVE * math.hypot(error_s / time_s, again, _MISFIT)
     return Span(time_s * math.exp(-half), time_s, time_s * math.exp(half))
 
 
@@ -169,9 +171,12 @@ def _picked(
 
 def _spread(values: Sequence[float]) -> float:
     """Relative standard deviation of the middle of `values`."""
-    if len(values) < 2:  # noqa: PLR2004 - one value has no spread
-        return 2 * _LEAST_SPREAD
-    return max(_LEAST_SPREAD, stdev(values) / median(values) / math.sqrt(len(values)))
+    return max(_LEAST_SPREAD, _scatter(values) / math.sqrt(len(values)))
+
+
+def _scatter(values: Sequence[float]) -> float:
+    """Relative standard deviation of `values`; one alone has none, and gets twice the least."""
+    return stdev(values) / median(values) if len(values) > 1 else 2 * _LEAST_SPREAD
 
 
 def _too_large(model: Model, quant: Quant, needed: int, limit: int) -> GramError:

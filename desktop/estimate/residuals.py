@@ -10,24 +10,24 @@ measured. With nothing measured this is the terms' own uncertainty.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import product
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-Array: TypeAlias = npt.NDArray[np.float64]
+from desktop.estimate.own_builds import Array, OwnKind, OwnRuns, own_kind
 
 COVERAGE: Final = 0.95
 """The share of times that a span is to hold."""
 COMMON_SD: Final = 0.08
 """Of the error that all times of a machine share: its state when the parts were measured."""
-_SCALES: Final = ((0.6, 0.25), (1.0, 0.5), (1.6, 0.25))
-"""The terms' uncertainties times so much, with weights."""
-_MISFITS: Final = ((0.015, 0.25), (0.03, 0.4), (0.06, 0.25), (0.12, 0.1))
+_SCALES: Final = ((0.6, 0.25), (1.0, 0.5), (1.6, 0.24), (5.0, 0.01))
+"""The terms' uncertainties times so much, with weights. The last: parts of a bad moment."""
+_MISFITS: Final = ((0.015, 0.25), (0.03, 0.4), (0.06, 0.25), (0.12, 0.09), (0.3, 0.01))
 """Standard deviation of what no term explains of a build."""
-_NOISES: Final = ((0.01, 0.25), (0.025, 0.4), (0.05, 0.25), (0.1, 0.1))
+_NOISES: Final = ((0.01, 0.25), (0.025, 0.4), (0.05, 0.25), (0.1, 0.09), (0.25, 0.01))
 """Standard deviation between runs of one build, hours or days apart."""
 _STRAY: Final = 2.5
 """A measured time that is off by so many standard deviations was disturbed."""
@@ -50,7 +50,7 @@ class Term:
     """False of a second way in which seconds of another term may be wrong."""
 
 
-Terms: TypeAlias = Mapping[str, Term]
+Terms = Mapping[str, Term]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +78,7 @@ class _Setting:
     scale: float
     misfit: float
     noise: float
-    weight: float
-    """Of log likelihood."""
+    log_weight: float
     solved: Array = field(repr=False)
     """The inverse kernel times the measured deviations."""
     inverse: Array = field(repr=False)
@@ -98,7 +97,7 @@ class Residuals:
         self._shares, self._sds, self._names = _table([one.terms for one in seen])
         expected = np.array([_sum(one.terms) for one in seen])
         self._ratios = np.array([one.seconds for one in seen]) / expected
-        self._spreads = np.array([one.spread for one in seen])
+        self._spreads = self._within = np.array([one.spread for one in seen])
         self._settings = self._weighed()
         if len(seen) >= _ENOUGH_TO_DOUBT:
             self._spreads = self._with_strays()
@@ -106,20 +105,82 @@ class Residuals:
 
     def spans(self, wanted: Sequence[tuple[str, Terms]]) -> tuple[Span, ...]:
         """Of each pair of a build's key and its terms."""
+        if not wanted:
+            return ()
         expected = np.array([_sum(terms) for _, terms in wanted])
         shares, sds, names = _table([terms for _, terms in wanted])
         own = _kernel_own(shares, sds)
         cross = self._cross(shares, sds, names)
-        same = np.array([[key == b and key != "" for b in self._builds] for key, _ in wanted])
-        same = same.reshape(len(wanted), len(self._builds)).astype(float)
+        same = self._same([key for key, _ in wanted])
         parts = [_predicted(s, own, cross, same) for s in self._settings]
         means, sd = (np.array(values) for values in zip(*parts, strict=True))
-        weights = np.array([s.weight for s in self._settings])
+        mixture = self._with_own_runs([key for key, _ in wanted], means, sd)
         low, middle, high = (
-            expected * _quantile(means, sd, weights, at)
+            expected * _quantile(*mixture, at)
             for at in ((1 - COVERAGE) / 2, 0.5, (1 + COVERAGE) / 2)
         )
         return tuple(Span(*map(float, row)) for row in zip(low, middle, high, strict=True))
+
+    def _with_own_runs(
+        self, keys: Sequence[str], means: Array, sds: Array
+    ) -> tuple[Array, Array, Array]:
+        """Means, deviations and weights (settings in rows, builds in columns).
+
+        Of a build that was measured a second set of rows: it may be of its own kind.
+        """
+        logs = np.array([s.log_weight for s in self._settings])[:, None]
+        logs, unlikely = np.repeat(logs, len(keys), axis=1), np.full_like(means, -np.inf)
+        both = (
+            np.concatenate([means, means]),
+            np.concatenate([sds, sds]),
+            np.concatenate([logs, unlikely]),
+        )
+        rows = len(self._settings)
+        for column, key in enumerate(keys):
+            found = self._own_kind(key)
+            if found is not None:
+                both[0][rows:, column], both[1][rows:, column] = found.mean, found.sd
+                both[2][rows:, column] = logs[:, column] + found.log_own_kind
+                both[2][:rows, column] += found.log_as_others
+        weights = np.exp(both[2] - both[2].max(axis=0, initial=-np.inf))
+        return both[0], both[1], weights / weights.sum(axis=0)
+
+    def _same(self, keys: Sequence[str]) -> Array:
+        """Of each build (rows) its own runs (columns).
+
+        What no term explains is a share of what was measured, and of what is foretold.
+        """
+        own = np.array([[key == b and key != "" for b in self._builds] for key in keys], float)
+        own = own.reshape(len(keys), len(self._builds))
+        ratio = (own @ self._ratios) / np.maximum(own.sum(axis=1), 1)
+        return np.asarray(own * self._ratios * ratio[:, None])
+
+    def _own_kind(self, key: str) -> OwnKind | None:
+        """A build by its own runs; None where there are none."""
+        at = [i for i, build in enumerate(self._builds) if build == key and key != ""]
+        if not at:
+            return None
+        covariance = np.linalg.inv(self._inverse[:, at][:, :, at])
+        solved = np.einsum("skj,sj->sk", covariance, self._solved[:, at])
+        ratios = self._ratios[at]
+        return own_kind(
+            OwnRuns(
+                ratios=ratios,
+                spreads=self._within[at],
+                foretold=ratios - solved,
+                covariance=covariance,
+                doubt=(self._spreads[at] ** 2 - self._within[at] ** 2) * ratios**2,
+                noises=np.array([s.noise for s in self._settings]),
+            )
+        )
+
+    @cached_property
+    def _inverse(self) -> Array:
+        return np.stack([s.inverse for s in self._settings])
+
+    @cached_property
+    def _solved(self) -> Array:
+        return np.stack([s.solved for s in self._settings])
 
     def _weighed(self) -> tuple[_Setting, ...]:
         base = _kernel(self._shares, self._sds, self._shares)
@@ -132,14 +193,17 @@ class Residuals:
             # errors are relative to what was measured, the kernel's to what was expected
             kernel = scale**2 * base + own * np.outer(self._ratios, self._ratios)
             solved, inverse, likelihood = _solve(kernel, self._ratios - 1)
-            weight = math.log(a * b * c) + likelihood
-            found.append(_Setting(scale, misfit, noise, weight, solved, inverse))
-        return _normalized(found)
+            log_weight = math.log(a * b * c) + likelihood
+            found.append(_Setting(scale, misfit, noise, log_weight, solved, inverse))
+        return tuple(found)
 
     def _with_strays(self) -> Array:
         """The measured times' spreads; of one that all others speak against, what it is off by."""
-        off = sum(s.weight * s.solved / np.diag(s.inverse) for s in self._settings)
-        sds = sum(s.weight / np.sqrt(np.diag(s.inverse)) for s in self._settings)
+        logs = np.array([s.log_weight for s in self._settings])
+        weights = np.exp(logs - logs.max())
+        pairs = list(zip(weights / weights.sum(), self._settings, strict=True))
+        off = sum(weight * s.solved / np.diag(s.inverse) for weight, s in pairs)
+        sds = sum(weight / np.sqrt(np.diag(s.inverse)) for weight, s in pairs)
         stray = np.abs(off) > _STRAY * sds
         return np.asarray(np.where(stray, np.abs(off), self._spreads))
 
@@ -150,13 +214,6 @@ class Residuals:
         left, right = ([pair[k] for pair in both] for k in (0, 1))
         seen = self._shares[:, right] * self._sds[:, right]
         return COMMON_SD**2 + (shares[:, left] * sds[:, left]) @ seen.T
-
-
-def _normalized(settings: Sequence[_Setting]) -> tuple[_Setting, ...]:
-    """With weights that add up to 1, from logarithms of likelihoods."""
-    most = max(s.weight for s in settings)
-    total = sum(math.exp(s.weight - most) for s in settings)
-    return tuple(replace(s, weight=math.exp(s.weight - most) / total) for s in settings)
 
 
 def _table(many: Sequence[Terms]) -> tuple[Array, Array, list[str]]:
@@ -209,7 +266,7 @@ def _quantile(means: Array, sds: Array, weights: Array, at: float) -> Array:
     high = (means + 6 * sds).max(axis=0)
     for _ in range(_STEPS):
         middle = (low + high) / 2
-        below = weights @ _normal((middle - means) / sds) < at
+        below = (weights * _normal((middle - means) / sds)).sum(axis=0) < at
         low, high = np.where(below, middle, low), np.where(below, high, middle)
     return np.asarray(np.exp((low + high) / 2))
 

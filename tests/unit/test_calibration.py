@@ -96,11 +96,11 @@ def test_nothing_measured_says_nothing_of_any_type():
 def test_a_token_takes_its_bytes_its_layers_and_its_cache():
     work = Work(CPU, {"Q4_0": 207e6}, 24, "qwen2", cache_bytes=32.5e6)
     terms = token_terms([work], known())
-    assert terms["CPU Q4_0"].seconds == pytest.approx(0.01)
+    assert terms["CPU Q4_0"].seconds == pytest.approx(0.0107)
     assert terms["CPU cache"].seconds == pytest.approx(0.0015)
     assert terms["CPU layers"].seconds == pytest.approx(24 * LAYER_GRAPHS * 2.7e-6)
     assert "CPU in caches" not in terms
-    assert span_of(terms).middle == pytest.approx(0.0126, rel=0.05)
+    assert span_of(terms).middle == pytest.approx(0.01366, rel=0.02)
 
 
 def test_a_build_that_the_caches_hold_is_faster_and_less_sure():
@@ -133,7 +133,8 @@ def test_devices_work_one_after_another():
     works = [Work("CUDA0", {"Q4_K": 2.72e9}, 20, "llama"), Work(CPU, {"Q4_K": 2.72e9}, 12, "llama")]
     terms = token_terms(works, both)
     assert terms["CUDA0 Q4_K"].seconds == pytest.approx(0.01)
-    assert terms["CPU Q4_K"].seconds == pytest.approx(0.1)
+    # a processor does other work between its products
+    assert terms["CPU Q4_K"].seconds == pytest.approx(0.107)
     assert token_terms(works, {CPU: both[CPU]}) is None
 
 

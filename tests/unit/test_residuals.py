@@ -126,3 +126,47 @@ def test_many_asked_at_once_are_as_each_alone():
 def test_nothing_asked_is_no_span():
     assert Residuals().spans([]) == ()
     assert isinstance(span_of({"a": Term(1.0, 0.1)}), Span)
+
+
+@pytest.mark.parametrize("others", [0, 1, 3, 6, 20])
+@pytest.mark.parametrize("factor", [0.3, 0.6, 1.6, 3.0])
+@pytest.mark.parametrize("runs", [2, 3, 8])
+def test_a_range_holds_the_own_runs_however_far_they_are_from_what_is_expected(
+    others, factor, runs
+):
+    world = _World(11)
+    seen = [world.seen(f"b{i}") for i in range(others)]
+    new = world.seen("own")
+    own = [Seen("own", new.terms, new.seconds * factor * f) for f in (1.0, 1.02, 0.98)]
+    span = span_of(new.terms, [*seen, *own, *own, *own][: others + runs], "own")
+    assert span.low < 0.99 * factor * new.seconds < 1.01 * factor * new.seconds < span.high
+    assert span.middle == pytest.approx(factor * new.seconds, rel=0.06)
+
+
+@pytest.mark.parametrize("factor", [0.4, 2.5])
+def test_after_one_run_far_from_all_others_both_are_possible(factor):
+    world = _World(12)
+    seen = [world.seen(f"b{i}") for i in range(8)]
+    new = world.seen("own")
+    far = Seen("own", new.terms, factor * new.seconds)
+    span = span_of(new.terms, [*seen, far], "own")
+    foretold = span_of(new.terms, seen, "own").middle
+    assert span.low < min(far.seconds, foretold) < max(far.seconds, foretold) < span.high
+
+
+@pytest.mark.parametrize("factor", [0.5, 0.7, 1.5, 2.0])
+def test_parts_of_a_bad_moment_are_put_right_by_runs_that_agree(factor):
+    world = _World(13)
+    seen = [world.seen(f"b{i}") for i in range(7)]
+    off = [Seen(one.build, one.terms, factor * one.seconds) for one in seen]
+    new = world.seen("new")
+    span = span_of(new.terms, off, "new")
+    assert span.low < factor * new.seconds < span.high
+    assert span.middle == pytest.approx(factor * new.seconds, rel=0.12)
+
+
+def test_builds_as_foretold_are_hardly_wider_for_the_doubt():
+    terms = {"a": Term(0.01, 0.1)}
+    seen = [Seen(f"x{i}", terms, 0.01 * f) for i, f in enumerate((0.98, 1.02, 1.0, 0.99, 1.01))]
+    itself, another = span_of(terms, seen, "x2"), span_of(terms, seen, "new")
+    assert itself.high / itself.low <= another.high / another.low < 1.2
