@@ -52,8 +52,8 @@ class Traits:
     state_kind: str = ""
     interval: int = 4
     """Of `StateRule.INTERVAL`, unless the header says otherwise."""
-    sharing_from: int | None = None
-    """Layers from this one on read the cache of earlier ones, unless the header says otherwise."""
+    idle_layers: bool = False
+    """Some layers have neither attention nor a state."""
     gated: bool = True
     """The feed-forward part has a gate."""
     cacheless: bool = False
@@ -69,7 +69,7 @@ _SHORT: Final = Traits(state=StateRule.NO_KV_HEADS, state_kind="short_conv")
 _KIMI: Final = Traits(state=StateRule.NO_KV_HEADS, state_kind="kimi_delta")
 _RWKV: Final = Traits(state=StateRule.ALL, state_kind="rwkv", gated=False)
 _NEMOTRON_H: Final = Traits(
-    state=StateRule.NO_KV_HEADS_NO_FEED_FORWARD, state_kind="mamba2", gated=False
+    state=StateRule.NO_KV_HEADS_NO_FEED_FORWARD, state_kind="mamba2", gated=False, idle_layers=True
 )
 
 
@@ -79,7 +79,7 @@ def _slides(every: int | None = None, **rules: object) -> Traits:
 
 _NAMES_OF_PLAIN: Final = (
     "arctic", "baichuan", "bailingmoe", "bailingmoe2", "bitnet", "chatglm",
-    "command-r", "dbrx", "deci", "deepseek", "deepseek2", "deepseek32", "dots1", "ernie4_5",
+    "command-r", "dbrx", "deepseek", "deepseek2", "deepseek32", "dots1", "ernie4_5",
     "ernie4_5-moe", "exaone", "gemma", "glm-dsa", "glm4", "glm4moe", "granite", "granitemoe",
     "grok", "grovemoe", "hunyuan-dense", "hunyuan-moe", "hunyuan_vl", "hy_v3", "internlm2", "llama",
     "maincoder", "minicpm", "minicpm3", "minimax-m2", "mistral3", "mistral4", "olmo", "olmoe",
@@ -99,11 +99,12 @@ TRAITS: Final[Mapping[str, Traits]] = MappingProxyType(
         "afmoe": _slides(4, optional=True),
         "cohere2": _slides(4),
         "cohere2moe": _slides(4, first_full=True),
+        "deci": Traits(idle_layers=True),
         "exaone-moe": _slides(4),
         "exaone4": _slides(4, default=4096, only_layers=64),
         "gemma2": _slides(2, default=4096),
         "gemma3": _slides(6, optional=True),
-        "gemma3n": replace(_slides(5), sharing_from=20),
+        "gemma3n": _slides(5),
         "gemma4": _slides(),
         "gpt-oss": _slides(2),
         "granite_swa": _slides(),

@@ -48,13 +48,16 @@ def predictor(model: Model) -> Model | None:
     there are none.
 
     Raises:
-        GramError: `layers_unclear`.
+        GramError: `layers_unclear`, also where no layer of the model shows how they attend.
     """
     if not model.predict_layers:
         return None
     attending = {Attention.FULL, Attention.LATENT}
-    last = [group for group in layers_of(model) if group.attention in attending][-1]
-    group = replace(last, layers=model.predict_layers, indices=())
+    last = [group for group in layers_of(model) if group.attention in attending][-1:]
+    if not last:
+        detail = "layers predict ahead, and none has full attention"
+        raise GramError("layers_unclear", name=model.name, detail=detail)
+    group = replace(last[0], layers=model.predict_layers, indices=())
     return replace(model, groups=(group,), predict_layers=0)
 
 

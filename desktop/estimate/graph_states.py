@@ -199,3 +199,5 @@ _LAYERS: Final[Mapping[str, _Layer]] = MappingProxyType(
         "short_conv": _short,
     }
 )
+KINDS: Final = frozenset(_LAYERS)
+"""Of `Recurrent`."""

@@ -6,6 +6,7 @@ from typing import Final
 from desktop.errors import GramError
 from desktop.estimate.layers import MAX_LAYERS
 from desktop.records.build import Header
+from desktop.rules.header_keys import is_read
 
 MAX_SIZE: Final = 1 << 20
 """Of widths, heads and windows; the widest feed-forward part today has 0.2 million."""
@@ -17,7 +18,10 @@ _EMBEDDING: Final = "token_embd.weight"
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """A header, read number by number."""
+    """A header, read number by number.
+
+    Keys that the engine does not read for the file's architecture count as not there.
+    """
 
     header: Header
 
@@ -34,7 +38,7 @@ class Fields:
         Raises:
             GramError: `header_absurd` when it is not a number from 0 to `limit`.
         """
-        value = self.header.metadata.get(f"{self.header.architecture}.{key}")
+        value = self._told(key)
         return None if value is None else self._bounded(key, value, limit)
 
     def required(self, key: str, limit: int = MAX_SIZE) -> int:
@@ -45,9 +49,9 @@ class Fields:
         """
         value = self.number(key, limit)
         if value is None:
-            raise GramError("header_lacks", name=self.name, key=key)
+            raise self.lacks(key)
         if value == 0:
-            raise GramError("header_absurd", name=self.name, key=key, found=0)
+            raise self.absurd(key, 0)
         return value
 
     def by_layer(self, key: str, layers: int, limit: int = MAX_SIZE) -> tuple[int, ...] | None:
@@ -56,13 +60,13 @@ class Fields:
         Raises:
             GramError: `header_absurd`.
         """
-        value = self.header.metadata.get(f"{self.header.architecture}.{key}")
+        value = self._told(key)
         if value is None:
             return None
         if not isinstance(value, tuple):
             return (self._bounded(key, value, limit),) * layers
         if len(value) != layers:
-            raise GramError("header_absurd", name=self.name, key=key, found=f"{len(value)} numbers")
+            raise self.absurd(key, f"{len(value)} numbers")
         return tuple(self._bounded(key, number, limit) for number in value)
 
     def array(self, key: str, layers: int) -> tuple[int, ...] | None:
@@ -71,11 +75,11 @@ class Fields:
         Raises:
             GramError: `header_absurd`.
         """
-        value = self.header.metadata.get(f"{self.header.architecture}.{key}")
+        value = self._told(key)
         if not isinstance(value, tuple):
             return None
         if not layers <= len(value) <= MAX_LAYERS:
-            raise GramError("header_absurd", name=self.name, key=key, found=f"{len(value)} numbers")
+            raise self.absurd(key, f"{len(value)} numbers")
         return tuple(self._bounded(key, number, MAX_SIZE) for number in value[:layers])
 
     def vocabulary(self) -> int:
@@ -93,10 +97,23 @@ class Fields:
         tokens = self.header.metadata.get("tokenizer.ggml.tokens")
         length = len(tokens) if isinstance(tokens, tuple) else getattr(tokens, "length", None)
         if length is None:
-            raise GramError("header_lacks", name=self.name, key="vocab_size")
+            raise self.lacks("vocab_size")
         return self._bounded("tokenizer.ggml.tokens", length, MAX_VOCABULARY)
+
+    def _told(self, key: str) -> object:
+        architecture = self.header.architecture
+        read = is_read(architecture, key)
+        return self.header.metadata.get(f"{architecture}.{key}") if read else None
+
+    def lacks(self, key: str) -> GramError:
+        """The error of a header that does not say `key`."""
+        return GramError("header_lacks", name=self.name, key=key)
+
+    def absurd(self, key: str, found: object) -> GramError:
+        """The error of a header that says nonsense of `key`."""
+        return GramError("header_absurd", name=self.name, key=key, found=str(found)[:40])
 
     def _bounded(self, key: str, value: object, limit: int) -> int:
         if not isinstance(value, int) or not 0 <= value <= limit:  # a truth value counts as 0 or 1
-            raise GramError("header_absurd", name=self.name, key=key, found=str(value)[:40])
+            raise self.absurd(key, value)
         return int(value)

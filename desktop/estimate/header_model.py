@@ -12,6 +12,7 @@ from desktop.estimate.header_layers import layers_in
 from desktop.estimate.layers import MAX_LAYERS
 from desktop.records.build import Header
 from desktop.records.model import LayerGroup, Model
+from desktop.rules.header_keys import PER_LAYER_WIDTHS
 
 _OUTPUT: Final = "output.weight"
 _NOT_IN_IDS: Final = re.compile(r"[^a-z0-9.]+")
@@ -30,7 +31,7 @@ def model_of(header: Header) -> Model:
     declared = fields.required("block_count", MAX_LAYERS)
     predict = fields.number("nextn_predict_layers", declared - 1) or 0
     return Model(
-        id=_NOT_IN_IDS.sub("-", fields.name.lower()).strip("-"),
+        id=_NOT_IN_IDS.sub("-", fields.name.lower()).strip("-") or header.architecture,
         name=fields.name,
         architecture=header.architecture,
         parameters=_parameters(header, fields),
@@ -39,7 +40,7 @@ def model_of(header: Header) -> Model:
         groups=_grouped(layers_in(header, traits, declared, declared - predict)),
         tied=not any(tensor.name == _OUTPUT for tensor in header.tensors),
         context_trained=fields.number("context_length", MAX_CONTEXT) or None,
-        per_layer_embedding=fields.number("embedding_length_per_layer_input") or None,
+        per_layer_embedding=_per_layer_width(header, fields),
         predict_layers=predict,
     )
 
@@ -54,7 +55,12 @@ def _grouped(layers: list[LayerGroup]) -> tuple[LayerGroup, ...]:
     )
 
 
+def _per_layer_width(header: Header, fields: Fields) -> int | None:
+    told = fields.number("embedding_length_per_layer_input")
+    return PER_LAYER_WIDTHS.get(header.architecture, told) or None
+
+
 def _parameters(header: Header, fields: Fields) -> int:
     if not header.tensors:
-        raise GramError("header_lacks", name=fields.name, key="tensors")
+        raise fields.lacks("tensors")
     return sum(math.prod(tensor.shape) for tensor in header.tensors)

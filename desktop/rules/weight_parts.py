@@ -14,6 +14,7 @@ from typing import Final, TypeGuard
 
 from desktop.records.build import Header, TensorInfo
 from desktop.records.model import LayerGroup, Model, WeightPart, WeightUse
+from desktop.rules.header_keys import SHARED_FROM, is_read
 from desktop.rules.tensor_shapes import Shape, layers_of
 
 _OUTPUT: Final = "output.weight"
@@ -26,8 +27,7 @@ _EXPERT_NUMBER: Final = re.compile(r"ffn_(?:gate|up|down)\.\d+\.")
 """Mixtures of early 2024 have a tensor for each expert."""
 _ONCE: Final = ("v.", "a.", "mm.", "enc.", "nextn.", "cls.", "dense_")
 """Not read for each token: a projector's tensors, encoders, drafting, what follows an embedding."""
-_SHARED_FROM: Final = {"gemma3n": 20}
-"""From this layer on, Gemma 3n has no cache of its own: llama.cpp's constant."""
+_SHARED: Final = "attention.shared_kv_layers"
 _OWN_CACHE: Final = ("attn_k.weight", "attn_v.weight", "attn_k_norm.weight")
 _RECURRENT: Final = ("ssm_", "shortconv.", "time_mix_", "channel_mix_")
 _VECTOR: Final = 1
@@ -39,7 +39,8 @@ class Reading:
 
     tied: bool
     layers: int | None = None
-    """That are loaded: without those for drafting (MTP). None: all that are there."""
+    """That are loaded: as many as the header says, without those for drafting (MTP). None: all that
+    are there."""
     experts: Mapping[int | None, tuple[int, int]] = field(default_factory=dict)
     """By layer, how many experts there are and how many are used; under None for all others."""
     cacheless: Container[int] = ()
@@ -152,10 +153,12 @@ def _of_the_used(elements: int, layer: int, reading: Reading) -> int:
 
 def _reading_of_header(header: Header) -> Reading:
     blocks, drafting = header.integer("block_count"), header.integer("nextn_predict_layers")
-    layers = blocks - drafting if blocks and drafting and 0 < drafting < blocks else None
+    behind = drafting if blocks and drafting and 0 < drafting < blocks else 0
+    layers = blocks - behind if blocks and blocks > 0 else None
     names = {tensor.name for tensor in header.tensors}
-    shared = header.integer("attention.shared_kv_layers") or 0
-    start = _SHARED_FROM.get(header.architecture, (blocks or 0) - shared)
+    told = is_read(header.architecture, _SHARED)
+    shared = (header.integer(_SHARED) if told else None) or 0
+    start = SHARED_FROM.get(header.architecture, (blocks or 0) - shared)
     return Reading(
         tied=_OUTPUT not in names,
         layers=layers,
