@@ -1,6 +1,7 @@
 """Which build a run measured, and what its tokens asked of the devices."""
 
 import logging
+import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -26,6 +27,7 @@ from desktop.services.this_machine import Devices
 log = logging.getLogger(__name__)
 _PARAMETERS_ALIKE: Final = 0.002
 """A run's build is the catalogue's model where their parameters differ by less."""
+_WORD: Final = re.compile(r"[a-z0-9.]+")
 
 
 class RunBuilds:
@@ -62,11 +64,17 @@ class RunBuilds:
     def measured(
         self, runs: Iterable[Run], state: State
     ) -> dict[tuple[str, str], tuple[str, float]]:
-        """The newest rates of the catalogue's builds, of runs that count."""
+        """The newest rates of the catalogue's builds, of runs that count.
+
+        Only of builds that are named as the model is: others of its shapes say how fast it would
+        be, but were not it.
+        """
         found: dict[tuple[str, str], tuple[str, float]] = {}
         for run in runs:
             asked, rate = _of_catalogue(run), run.rate(TG128.name)
             if asked is None or rate is None or run.build.synthetic:
+                continue
+            if not _is_named(asked.model, run.build):
                 continue
             if reason_against(run, state, self.of) is None:
                 key = (asked.model.id, asked.quant.id)
@@ -103,14 +111,34 @@ def _of_catalogue(run: Run) -> Asked | None:
     ]
     if quant is None or not alike:
         return None
-    best = max(alike, key=lambda m: _common(m, build.name))
+    told = _words_of(build)
+    best = max(alike, key=lambda m: _likeness(m, told))
     weights = weights_of(best, quant, file_bytes=build.size_bytes)
     return Asked(best, quant, weights, build.sha256)
 
 
-def _common(model: Model, name: str) -> int:
-    """How many of the model's words are in a build's name: equal shapes have several models."""
-    return sum(word in name.casefold() for word in model.id.split("-"))
+def _likeness(model: Model, told: frozenset[str]) -> tuple[int, int]:
+    """How well a model's id goes with a build's words: equal shapes have several models."""
+    words = _words(model.id)
+    return len(words & told), -len(words - told)
+
+
+def _is_named(model: Model, build: Build) -> bool:
+    """Whether all words of one of the model's names are among the build's."""
+    names = (model.id, model.name, *(alias.rpartition("/")[2] for alias in model.aliases))
+    told = _words_of(build)
+    return any(_words(name) <= told for name in names)
+
+
+def _words_of(build: Build) -> frozenset[str]:
+    """What a build is called, by its file and by its header, without its quantization."""
+    name, label = build.name.casefold(), (build.quantization or "").casefold()
+    return _words(f"{name.replace(label, ' ') if label else name} {build.model_name or ''}")
+
+
+def _words(text: str) -> frozenset[str]:
+    """Versions stay whole: `3.1` is not `3`."""
+    return frozenset(word.strip(".") for word in _WORD.findall(text.casefold())) - {""}
 
 
 def _quant(label: str | None) -> Quant | None:

@@ -1,11 +1,13 @@
 """Parts and runs out of the ledger: what they make of this machine's estimates."""
 
+from collections import Counter
 from dataclasses import replace
 
 import pytest
 
 from desktop.builds.rehearsal_file import make_rehearsal
 from desktop.estimate.catalogue import find
+from desktop.estimate.machine_state import State
 from desktop.identity.envelope import seal
 from desktop.identity.signer import Signer
 from desktop.network.ledger import Ledger
@@ -24,7 +26,7 @@ from desktop.records.machine import (
     PowerSupply,
 )
 from desktop.records.parts import Part, Parts, PartsPlan, PartTest
-from desktop.records.run import TG128, EngineFacts, MemoryHeld, Plan, Repetition, Run
+from desktop.records.run import TG128, EngineFacts, MemoryHeld, Plan, Rate, Repetition, Run
 from desktop.rules.kind import kind_label
 from desktop.rules.memory_answers import memory_answers
 from desktop.rules.parts_rates import work_of
@@ -34,6 +36,8 @@ from desktop.services.estimates import fits_of
 from desktop.services.facts import MachineFacts
 from desktop.services.ground import read_ground
 from desktop.services.profiles import models
+from desktop.services.run_builds import RunBuilds
+from desktop.services.this_machine import devices_of
 
 GIB = 1 << 30
 WHEN = "2026-12-01T00:00:00Z"
@@ -282,6 +286,45 @@ def test_a_run_that_no_memory_allows_is_left_out_and_told(home, facts, keep, thr
         label: row.estimate for label, row in before.items()
     }
     assert rows["Q4_K_M"].measured_tok_s is None
+    keep(RUN_TYPE, run_payload, large_run(threads, 0.9 * ceiling))
+    found, rows = large_rows(home, facts)
+    assert rows["Q4_K_M"].measured_tok_s == pytest.approx(0.9 * ceiling, rel=1e-3)
+
+
+def shape(model):
+    return model.architecture, model.parameters
+
+
+@pytest.mark.parametrize(
+    "name", ["{id}-Q4_K_M.gguf", "hf.co/x/{id}-GGUF:Q4_K_M", "{id}.Q4_K_M.gguf"]
+)
+def test_a_measured_rate_is_its_own_models_and_no_others_of_the_same_shape(home, threads, name):
+    """Several models of the catalogue share each of these shapes."""
+    counts = Counter(map(shape, models()))
+    state = State(kind_label(MACHINE), MACHINE.cpu.name, "llama.cpp", "b1", ("CPU",), threads, None)
+    alike = [m for m in models() if counts[shape(m)] > 1]
+    assert len(alike) > 50
+    for model in alike:
+        found = measured_of(home, threads, state, model, name.format(id=model.id))
+        assert list(found) == [(model.id, "q4_k_m")]
+
+
+@pytest.mark.parametrize("name", ["Dolphin-Llama-3.1-8B-Q4_K_M.gguf", "model.gguf"])
+def test_a_build_of_another_name_is_no_model_of_the_catalogue(home, threads, name):
+    state = State(kind_label(MACHINE), MACHINE.cpu.name, "llama.cpp", "b1", ("CPU",), threads, None)
+    assert not measured_of(home, threads, state, find(LARGE, models()), name)
+    told = {"model_name": "Llama 3.1 8B Instruct"}
+    assert measured_of(home, threads, state, find(LARGE, models()), name, **told)
+
+
+def measured_of(home, threads, state, model, name, **build):
+    """What the run of a build of a model's shape is taken for."""
+    one = run(threads, "Q4_K_M", 20.0, rates=(Rate(TG128.name, 20.0, 0.02, 20.0, 6),))
+    told = replace(
+        one.build, name=name, architecture=model.architecture, parameters=model.parameters, **build
+    )
+    builds = RunBuilds(home, devices_of(MACHINE, (CPU,)))
+    return builds.measured([replace(one, build=told)], state)
 
 
 def test_parts_of_a_bad_moment_make_no_ceiling_below_what_runs_reached(home, facts, keep, threads):
@@ -466,9 +509,6 @@ def test_runs_of_another_state_are_told_and_not_mixed_in(home, facts, keep, thre
 
 def test_a_build_on_the_disk_is_known_by_its_header(home, facts, keep, threads):
     """A model that the catalogue does not have: its file tells the tensors."""
-    from desktop.services.run_builds import RunBuilds
-    from desktop.services.this_machine import devices_of
-
     own = replace(find("smollm2-135m-instruct", models()), id="own", vocabulary=40_000)
     path = home.builds / "own.gguf"
     make_rehearsal(path, own, "Q8_0", (0, 1, 2), lambda _d, _t: None)
