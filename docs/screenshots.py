@@ -208,6 +208,10 @@ def _page_states(window: MainWindow, services: object) -> Iterator[str]:
     services.post(fits_demo.here_page())
     section.here.table.selectRow(6)
     yield "28-here"
+    section.here.tabs.show_part(1)
+    yield "29-here-layers"
+    section.here.tabs.show_part(2)
+    yield "30-here-arithmetic"
 
 
 def real(app: QApplication) -> None:

@@ -1,5 +1,7 @@
 """`gram estimate MODEL --device ID` for people: a device's own page."""
 
+from collections.abc import Sequence
+
 from desktop.cli import estimate_tables
 from desktop.cli.estimate_show import position_words, room_words
 from desktop.cli.fitting import print_fitting
@@ -7,9 +9,12 @@ from desktop.cli.prose import heading, paragraph
 from desktop.cli.tables import print_facts
 from desktop.estimate import printed, reasons
 from desktop.estimate.device_page import DevicePage, QuantRow
+from desktop.estimate.layer_bytes import LayerBytes
 from desktop.estimate.page_words import WORDS, Said
 from desktop.estimate.profile import ProfileId
 from desktop.estimate.sheet import Sheet
+from desktop.estimate.written_line import Line
+from desktop.records.model import Quant
 
 
 def device_page(sheet: Sheet, page: DevicePage) -> None:
@@ -56,16 +61,23 @@ def _usable(sheet: Sheet, page: DevicePage) -> str:
 def _shown(page: DevicePage) -> None:
     if page.shown is None:
         return
-    quant = {"quant": page.shown.label}
-    heading(Said("device.layers", quant).text())
-    print_fitting(estimate_tables.layers(page.layers))
+    written(page.shown, page.layers, page.arithmetic)
     if not page.arithmetic:
         return
-    heading(Said("device.arithmetic", quant).text())
-    for line in page.arithmetic:
-        paragraph(line.text())
     row = next(row for row in page.quants if row.quant.id == page.shown.id)
     _why(row)
+
+
+def written(shown: Quant, layers: Sequence[LayerBytes], arithmetic: Sequence[Line]) -> None:
+    """Bytes by layer group and the arithmetic of one quantization, on a device or here."""
+    quant = {"quant": shown.label}
+    if layers:
+        heading(Said("device.layers", quant).text())
+        print_fitting(estimate_tables.layers(layers))
+    if arithmetic:
+        heading(Said("device.arithmetic", quant).text())
+        for line in arithmetic:
+            paragraph(line.text())
 
 
 def _why(row: QuantRow) -> None:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from desktop.cli import fits_json, fits_show
+from desktop.cli import device_show, estimate_json, fits_json, fits_show
 from desktop.cli.output import say_json
 from desktop.estimate.sheet import use_at
 from desktop.paths import default_paths
@@ -10,10 +10,11 @@ from desktop.records.fits import FitsRequest
 from desktop.records.model import Model, Quant
 from desktop.services.estimates import fits_of
 from desktop.services.ground import read_ground
+from desktop.services.written_rows import row_to_write_out, written_rows
 
 
 def show(model: Model, quant: Quant | None, position: int, *, as_json: bool) -> None:
-    """By this machine's parts and runs: every quantization, or `quant`.
+    """By this machine's parts and runs: every quantization, or `quant`; one is written out.
 
     Raises:
         GramError: `bad_number`, `estimate_beyond_context`; tables or ledger cannot be read.
@@ -21,10 +22,16 @@ def show(model: Model, quant: Quant | None, position: int, *, as_json: bool) -> 
     use = use_at(model, position)
     labels = () if quant is None else (quant.label,)
     request = FitsRequest(use.context, use.depth, (model.id, *labels), all_builds=True)
-    found = fits_of(read_ground(default_paths()), request)
+    ground = read_ground(default_paths())
+    found = fits_of(ground, request)
     # the words of a request find other models too that have this one's name in theirs
     found = replace(found, rows=tuple(row for row in found.rows if row.model == model))
+    row = row_to_write_out(found.rows, request.at_least_tok_s)
+    shown, rows = (row.quant, (row,)) if row else (None, ())
+    written = next(iter(written_rows(ground, model, rows, position).values()), None)
     if as_json:
-        say_json(fits_json.fits(found))
-    else:
-        fits_show.fits(found)
+        say_json({**fits_json.fits(found), **estimate_json.written(shown, written)})
+        return
+    fits_show.fits(found)
+    if shown is not None and written is not None:
+        device_show.written(shown, written.layers, written.arithmetic)

@@ -11,15 +11,16 @@ from desktop.errors import Reason
 from desktop.estimate import reasons
 from desktop.estimate.callouts import Start
 from desktop.estimate.device_page import DevicePage, QuantRow
-from desktop.estimate.facts import active_parameters
+from desktop.estimate.facts import active_parameters, attention_of
 from desktop.estimate.layer_bytes import LayerBytes
 from desktop.estimate.page import ModelPage, SizeRow
 from desktop.estimate.page_row import NoResult, PageRow
 from desktop.estimate.ranking import Choice
 from desktop.estimate.sheet import Sheet
+from desktop.estimate.written_here import WrittenHere
 from desktop.estimate.written_line import Line
 from desktop.records.estimate import Configuration, Speed
-from desktop.records.model import Model
+from desktop.records.model import Model, Quant
 
 FORMAT: Final = "gram-estimate"
 VERSION: Final = 1
@@ -62,12 +63,25 @@ def device_page(sheet: Sheet, page: DevicePage) -> Plain:
     )
 
 
+def written(shown: Quant | None, found: WrittenHere | None) -> dict[str, Plain]:
+    """What is written out of this machine's answer, named as in `device_page`."""
+    return {
+        "shown": shown.id if shown and found else None,
+        "layers": [_layer(row) for row in found.layers] if found else [],
+        "arithmetic": [_line(line) for line in found.arithmetic] if found else [],
+    }
+
+
 def _object(**content: Plain) -> Plain:
     return {"format": FORMAT, "version": VERSION, **content}
 
 
 def _asked(sheet: Sheet) -> dict[str, Plain]:
-    return {"profile": sheet.profile.id.value, "position_tokens": sheet.use.depth}
+    return {
+        "profile": sheet.profile.id.value,
+        "position_tokens": sheet.use.depth,
+        "context_tokens": sheet.use.context,
+    }
 
 
 def _short(model: Model) -> Plain:
@@ -84,7 +98,8 @@ def _model(model: Model) -> Plain:
     plain = to_plain(model)
     if not isinstance(plain, dict):
         raise TypeError("a record is an object")
-    return {**plain, "active_parameters": active_parameters(model), "layers": model.layers}
+    told = {"attention": attention_of(model) or None, "layers": model.layers}
+    return {**plain, **told, "active_parameters": active_parameters(model)}
 
 
 def _size(row: SizeRow) -> Plain:

@@ -11,7 +11,7 @@ from desktop.records.fits import FitRow, Fits
 from desktop.records.rehearsal import Rehearsal
 
 
-def fits(found: Fits) -> Plain:
+def fits(found: Fits) -> dict[str, Plain]:
     """The whole answer."""
     return {
         "format": "gram-fits",
@@ -28,6 +28,8 @@ def fits(found: Fits) -> Plain:
         "told": [reason_object(reason) for reason in found.told],
         "rows": [_row(row) for row in found.rows],
         "hidden": found.hidden,
+        "beyond": found.beyond,
+        "ruled_out": [reason_object(reason) for reason in found.ruled_out],
     }
 
 
@@ -57,6 +59,7 @@ def _row(row: FitRow) -> Plain:
     return {
         "model": row.model.id,
         "quant": row.quant.id,
+        "quality": row.quant.quality,
         "fit": row.fit.value,
         "size_bytes": row.size_bytes,
         "need": to_plain(estimate.need),

@@ -20,8 +20,8 @@ WORDS: Final[Mapping[str, str]] = MappingProxyType(
         "head.traffic": "What a token reads is counted over its {active} active parameters.",
         "head.position": "Every rate is an estimate: one token after {position} others, batch 1, "
         "one stream.",
-        "head.room": "Memory has room for {room} tokens; gram fits counts 4,096 where no --context "
-        "is given.",
+        "head.room": "Memory is counted with room for {room} tokens.",
+        "head.room.fits": "gram fits counts 4,096 where no --context is given.",
         # facts
         "facts.heading": "Architecture, from the sources named below",
         "facts.note": "All parameters count for memory, active ones for what a token reads.",
@@ -63,8 +63,9 @@ WORDS: Final[Mapping[str, str]] = MappingProxyType(
         "sizes.note.quality": "Quality is stated in the table of quantizations; it is not derived "
         "from bits.",
         "sizes.note.here": "bits are the table's; here: the bits of this model's weights, where "
-        "they differ. Of MXFP4 only experts are: the rest is Q8_0, so on a dense model it saves "
-        "nothing.",
+        "they differ.",
+        "sizes.note.mixtures": "Of MXFP4 only experts are, the rest is Q8_0: it is offered for "
+        "mixtures of experts alone.",
         "device.note.needs": "Where a card needs less than the weights, the embedding lies in the "
         "host's memory: a token looks up one row of it.",
         "basis.exact": "exact",
@@ -158,6 +159,34 @@ WORDS: Final[Mapping[str, str]] = MappingProxyType(
         "written.time.unpack": "Unpacking the weights",
         "written.time.attention": "Attention over the cache",
         "written.time.fixed": "Fixed times of layers and of the token",
+        # the arithmetic of this machine
+        "written.on": "on {device}",
+        "written.there.unread": "Weights in memory, without the embedding of each layer, which is "
+        "read row by row from the file",
+        "written.here.cards": "Of it on the cards: without what lies in the system's memory",
+        "written.here.cards.own": "Of it on the cards: without what lies in the system's memory, "
+        "with what the back end holds there for itself",
+        "written.here.room": "Memory of the cards, less what driver and display hold",
+        "written.here.system": "Of the system's memory a build may take {share} %, less what the "
+        "engine's own process takes",
+        "written.here.type": "Reading weights in {type}, measured at {rate}, ± {sd} %",
+        "written.here.near": "Reading weights in {type}, at {rate}, ± {sd} %: not measured, taken "
+        "from {near}",
+        "written.here.beside": "{more} % longer than the parts, which do nothing in between",
+        "written.here.cache": "Reading the cache, {times} times as long as weights in F16 at "
+        "{rate}, ± {sd} %: its pieces are small",
+        "written.here.saved": "Saved, as caches still hold a part of the weights: assumed, "
+        "± {sd} %",
+        "written.here.layers": "Fixed times of the layers, ± {sd} %",
+        "written.here.token": "Fixed time of the token, ± {sd} %",
+        "written.here.whole": "All of it",
+        "written.here.runs": "Likeliest, by {runs} own runs of {builds} builds",
+        "written.here.longest": "The longest likely time: {share} of 100 times are expected "
+        "between it and the next, by the ± above (standard deviations), {common} % that all of a "
+        "machine's times share, and what its own runs leave of them",
+        "written.here.shortest": "The shortest likely time",
+        "written.here.low": "Low end: the ceiling, as the times alone would lead to {rate} tok/s",
+        "written.here.high": "High end: the ceiling, as the times alone would lead to {rate} tok/s",
         "written.low": "Low end",
         "written.high": "High end",
         "written.ceiling": "Ceiling",

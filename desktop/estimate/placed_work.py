@@ -8,12 +8,15 @@ them over the bus to the first card, which computes.
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from functools import lru_cache
+from typing import Final, NamedTuple
 
 from desktop.errors import GramError
 from desktop.estimate.cache import cache_read_bytes
+from desktop.estimate.held import where_lies
 from desktop.estimate.layers import layers_of
-from desktop.estimate.placement import Placement, spread
+from desktop.estimate.placement import Placement
+from desktop.estimate.same import Same
 from desktop.estimate.speed import DeviceWork
 from desktop.estimate.work import (
     EXPERTS,
@@ -30,6 +33,7 @@ BUS_BYTES_S: Final = 31.5e9
 """PCI Express 4.0 with 16 lanes, one way, by its specification."""
 BUS_SHARE: Final = Interval(0.2, 0.85)
 """From a slot of version 3.0 with 8 lanes to all of the above without waiting: assumed."""
+_MODELS_KEPT: Final = 256
 Place = int | None
 """The number of a card, or None for the host."""
 
@@ -57,6 +61,8 @@ class PlacedWork:
 
     decode: tuple[DeviceWork, ...]
     prompt: tuple[DeviceWork, ...]
+    places: tuple[Place, ...]
+    """Of the devices that have something to do, in the order of the works."""
 
 
 @dataclass(slots=True)
@@ -69,6 +75,16 @@ class Load:
     extra: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     token_flop: float = 0
     attention_flop: float = 0
+
+
+class _Asks(NamedTuple):
+    """What a token asks of one layer."""
+
+    units: float
+    attention_flop: float
+    cache_bytes: int
+    token_flop: float
+    extra: tuple[tuple[str, float], ...]
 
 
 def placed_work(
@@ -86,7 +102,8 @@ def placed_work(
     if sides.host is None and None in loads:
         raise GramError("placement_bad", detail="some of it lies on the host")
     decode, prompt = [], []
-    for place in sorted(loads, key=lambda p: (p is None, p or 0)):
+    places = sorted(loads, key=lambda p: (p is None, p or 0))
+    for place in places:
         side = sides.host if place is None else sides.cards[place]
         if side is None:
             raise AssertionError("checked before")
@@ -94,7 +111,7 @@ def placed_work(
         decode.append(work)
         sent = place is None and bool(placement.shares)
         prompt.append(_over_the_bus(work, sides.cards[0]) if sent else work)
-    return PlacedWork(tuple(decode), tuple(prompt))
+    return PlacedWork(tuple(decode), tuple(prompt), tuple(places))
 
 
 def loads_of(model: Model, weights: Weights, use: Use, placement: Placement) -> dict[Place, Load]:
@@ -103,22 +120,23 @@ def loads_of(model: Model, weights: Weights, use: Use, placement: Placement) -> 
     Raises:
         GramError: as `spread` and `cache_read_bytes`.
     """
-    where = spread(model, placement)
-    groups = layers_of(model)
+    where = where_lies(model, placement)
     loads: dict[Place, Load] = defaultdict(Load)
-    for i, group in enumerate(groups):
-        one = _only(model, group)
-        load, cached = loads[where.layers[i]], cache_read_bytes(one, use)
-        load.layers += layer_units(one.groups)
-        load.attention_flop += attention_flop(one, use.depth / 2)
+    for i, asks in enumerate(_layers_ask(Same(model), use)):
+        load = loads[where.layers[i]]
+        load.layers += asks.units
+        load.attention_flop += asks.attention_flop
         attends = loads[None] if placement.cache_on_host else load
-        attends.cache_bytes += cached
-        attends.token_flop += token_flop(one, cached)
-        for kind, count in extra_layers(one.groups):
+        attends.cache_bytes += asks.cache_bytes
+        attends.token_flop += asks.token_flop
+        for kind, count in asks.extra:
             away = kind == EXPERTS and i < placement.experts_on_host
             (loads[None] if away else load).extra[kind] += count
-    for part in weights.parts:
-        if part.use is not WeightUse.EMBEDDING:
+    parts = [part for part in weights.parts if part.use is not WeightUse.EMBEDDING]
+    if {*where.layers, where.output} == {where.output} and not placement.experts_on_host:
+        loads[where.output].parts = parts
+    else:
+        for part in parts:
             loads[_place(part, placement, where.layers, where.output)].parts.append(part)
     return {place: load for place, load in loads.items() if load.parts or load.cache_bytes}
 
@@ -129,6 +147,30 @@ def _place(part: WeightPart, placement: Placement, layers: Sequence[Place], outp
     if part.use is WeightUse.EXPERTS and part.layer < placement.experts_on_host:
         return None
     return layers[part.layer]
+
+
+@lru_cache(_MODELS_KEPT)
+def _layers_ask(of_model: Same[Model], use: Use) -> tuple[_Asks, ...]:
+    """Of each layer, the same in every quantization; equal layers are counted once.
+
+    Raises:
+        GramError: as `layers_of` and `cache_read_bytes`.
+    """
+    model = of_model.it
+    groups = layers_of(model)
+    asks = {id(group): _asks(_only(model, group), use) for group in model.groups}
+    return tuple(asks[id(group)] for group in groups)
+
+
+def _asks(one: Model, use: Use) -> _Asks:
+    cached = cache_read_bytes(one, use)
+    return _Asks(
+        units=layer_units(one.groups),
+        attention_flop=attention_flop(one, use.depth / 2),
+        cache_bytes=cached,
+        token_flop=token_flop(one, cached),
+        extra=extra_layers(one.groups),
+    )
 
 
 def _only(model: Model, group: LayerGroup) -> Model:

@@ -35,4 +35,4 @@ def arithmetic(
         return bytes_lines
     work = work_of(sheet, configuration, option)
     with_cache = sheet.profile.ceiling_with_cache
-    return (*bytes_lines, *speed_lines(work, speed, ceiling_with_cache=with_cache))
+    return (*bytes_lines, *speed_lines((work,), speed, ceiling_with_cache=with_cache))

@@ -40,6 +40,11 @@ class Line:
             return printed.amount(self.value, 1)
         return number(self.value, _TIME_DIGITS if self.unit == MICROSECONDS else _DIGITS)
 
+    @property
+    def printed_value(self) -> float:
+        """What the printed result is worth: lines below that use it come out as they say."""
+        return float(self.result.replace(",", ""))
+
     def text(self) -> str:
         """In English, on one line."""
         what = ", ".join(said.text() for said in self.what)

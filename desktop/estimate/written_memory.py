@@ -1,6 +1,7 @@
 """The arithmetic of cache and memory, written out."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Final, TypeAlias
 
 from desktop.estimate import printed
 from desktop.estimate.cache import state_bytes
@@ -21,10 +22,12 @@ from desktop.estimate.written_line import (
     times,
     total,
 )
-from desktop.records.estimate import Configuration
-from desktop.records.model import Attention, LayerGroup
+from desktop.records.estimate import Configuration, MemoryNeed
+from desktop.records.model import Attention, LayerGroup, Weights
 
-_F16_BYTES = 2
+_F16_BYTES: Final = 2
+Part: TypeAlias = tuple[Said, int]
+"""What memory is for, and its bytes."""
 
 
 def cache_lines(sheet: Sheet) -> tuple[Line, ...]:
@@ -35,32 +38,54 @@ def cache_lines(sheet: Sheet) -> tuple[Line, ...]:
 
 def need_lines(sheet: Sheet, option: Option) -> tuple[Line, ...]:
     """What the device's memory must hold, in bytes and in the unit that memory is told in."""
-    bare, needed = option.bare, option.need_bytes
-    unit_bytes = sheet.profile.memory_unit_bytes
-    tokens = {"tokens": f"{batch_tokens(sheet.use):,}"}
-    parts = (
-        (Said("written.need.weights"), bare.weights_bytes),
-        (Said("written.need.cache"), bare.cache_bytes),
-        (Said("written.need.scratch", tokens), bare.compute_bytes),
-        (Said("written.need.output"), bare.output_bytes),
-        (Said("written.need.extra"), bare.extra_bytes),
-        (Said("written.need.target", {"target": option.target.id}), option.target.overhead_bytes),
+    bare, target = option.bare, option.target
+    own = (Said("written.need.target", {"target": target.id}), target.overhead_bytes)
+    less = "written.there.less"
+    return (
+        *placed_lines(sheet, option.weights, bare, less),
+        *sum_lines((*need_parts(sheet, bare), own), sheet.profile.memory_unit_bytes),
     )
+
+
+def need_parts(sheet: Sheet, need: MemoryNeed) -> tuple[Part, ...]:
+    """What a build takes, by purpose; what takes nothing has 0 bytes."""
+    tokens = {"tokens": f"{batch_tokens(sheet.use):,}"}
+    return (
+        (Said("written.need.weights"), need.weights_bytes),
+        (Said("written.need.cache"), need.cache_bytes),
+        (Said("written.need.scratch", tokens), need.compute_bytes),
+        (Said("written.need.output"), need.output_bytes),
+        (Said("written.need.extra"), need.extra_bytes),
+    )
+
+
+def sum_lines(parts: Sequence[Part], unit_bytes: int) -> tuple[Line, Line]:
+    """All of it, in bytes and in the unit that memory is told in."""
     held = [(said, size) for said, size in parts if size]
+    needed = sum(size for _, size in held)
     what = (Said("written.need"), *(said for said, _ in held))
     sums = Line(what, PLUS.join(number(size) for _, size in held), needed, BYTES)
     told = f"{number(needed)}{OVER}{number(unit_bytes)}"
-    unit = printed.unit_name(unit_bytes)
-    placed = (*_weights_there(option), *_cache_there(sheet, bare.cache_bytes))
-    return *placed, sums, line("written.need.told", told, needed / unit_bytes, unit)
+    return sums, line("written.need.told", told, needed / unit_bytes, printed.unit_name(unit_bytes))
 
 
-def _weights_there(option: Option) -> Iterator[Line]:
-    """Where the device holds less than all weights, or some of them twice."""
-    whole, there = option.weights.capacity_bytes, option.bare.weights_bytes
+def placed_lines(sheet: Sheet, weights: Weights, need: MemoryNeed, less: str) -> Iterator[Line]:
+    """What lies in memory, where it is not what the file has or a token reads.
+
+    Args:
+        sheet: the model at one depth.
+        weights: in one quantization.
+        need: what memory holds of them.
+        less: the code of why memory holds less than all weights.
+    """
+    yield from _weights_there(weights.capacity_bytes, need.weights_bytes, less)
+    yield from _cache_there(sheet, need.cache_bytes)
+
+
+def _weights_there(whole: int, there: int, less: str) -> Iterator[Line]:
+    """Where memory holds less than all weights, or some of them twice."""
     if there < whole:
-        expression = f"{number(whole)}{MINUS}{number(whole - there)}"
-        yield line("written.there.less", expression, there)
+        yield line(less, f"{number(whole)}{MINUS}{number(whole - there)}", there)
     elif there > whole:
         expression = f"{number(whole)}{PLUS}{number(there - whole)}"
         yield line("written.there.more", expression, there)

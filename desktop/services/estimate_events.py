@@ -12,9 +12,12 @@ from desktop.records.fits import Fits
 from desktop.records.model import Model
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from desktop.estimate.device_page import DevicePage
     from desktop.estimate.page import ModelPage
     from desktop.estimate.sheet import Sheet
+    from desktop.estimate.written_here import WrittenHere
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,8 @@ class FitsGoOn:
 
     fraction: float
     """Of what was asked for, 0 to 1."""
+    so_far: Fits | None = None
+    """Rows that are known, now and then, where one context alone was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,8 @@ class HerePageKnown:
 
     model: Model
     fits: Fits
+    written: "Mapping[str, WrittenHere]"
+    """Of its rows, by the quantization's id."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from desktop.services.estimate_events import (
     PageFailed,
 )
 from desktop.services.estimates import Estimates, FitsWork
+from desktop.services.written_rows import written_rows
 
 log = logging.getLogger(__name__)
 _K = TypeVar("_K", bound=Keyed)
@@ -71,7 +72,9 @@ class EstimatePages:
         return ModelPageKnown(page, here)
 
     def _here_page(self, model: Model, position: int) -> HerePageKnown:
-        return HerePageKnown(model, self._here(model, position, all_builds=True))
+        fits = self._here(model, position, all_builds=True)
+        written = written_rows(self._estimates.ground(), model, fits.rows, position)
+        return HerePageKnown(model, fits, written)
 
     def _here(self, model: Model, position: int, *, all_builds: bool) -> Fits:
         use = use_at(model, position)

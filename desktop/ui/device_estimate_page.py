@@ -10,7 +10,6 @@ from desktop.estimate import printed
 from desktop.estimate.device_page import DevicePage, QuantRow
 from desktop.estimate.page_words import Said
 from desktop.estimate.sheet import Sheet
-from desktop.estimate.written_line import Line
 from desktop.ui import estimate_words as ew
 from desktop.ui.components import (
     Banner,
@@ -18,11 +17,8 @@ from desktop.ui.components import (
     Kind,
     Muted,
     QuietButton,
-    Reading,
     RecordsModel,
     RecordsTable,
-    RowsModel,
-    Table,
     Tabs,
     column,
     fill_page,
@@ -30,17 +26,15 @@ from desktop.ui.components import (
     scale_over,
 )
 from desktop.ui.design import Space
+from desktop.ui.estimate_devices import room_words
 from desktop.ui.estimate_fields import (
     bandwidth,
-    layer_columns,
-    layer_texts,
     quant_fields,
     span_of,
 )
-from desktop.ui.format import DASH
 from desktop.ui.reasons_pane import ReasonsPane, reason_lines
+from desktop.ui.written_parts import ARITHMETIC, QUANTS, WrittenParts, filled
 
-QUANTS, LAYERS, ARITHMETIC = 0, 1, 2
 LOADING, FILLED = 0, 1
 
 
@@ -70,14 +64,7 @@ class DeviceEstimatePage(QWidget):
             self.tr("Select a quantization to see why its range is as wide as it is."),
         )
         self.count = QuietButton(self.tr("Its arithmetic"))
-        self.layers = RowsModel(layer_columns(), self)
-        self.layers_table = Table(self.layers, self.tr("Bytes by layer group"))
-        # a group's words take three lines in a narrow window
-        line = self.layers_table.fontMetrics().height()
-        self.layers_table.verticalHeader().setDefaultSectionSize(3 * line + Space.M)
-        self.layers_title = Muted()
-        self.written = Reading(self.tr("The arithmetic"), figures=True)
-        self.written_title = Muted()
+        self.parts = WrittenParts(self)
         self.tabs = Tabs(self.tr("Parts of the page"))
         self._stack = QStackedWidget()
         self._connect()
@@ -99,8 +86,9 @@ class DeviceEstimatePage(QWidget):
         self.title.setText(ew.said(Said("device.title", names)))
         self.facts.setText(" \N{MIDDLE DOT} ".join(device_facts(sheet, page)))
         position = {"position": f"{sheet.use.depth:,}"}
-        self.holds.setText(f"{ew.words('ranked.label')} {ew.said(Said('head.position', position))}")
-        self._show_quants(sheet, page)
+        rates = f"{ew.words('ranked.label')} {ew.said(Said('head.position', position))}"
+        self.holds.setText(f"{rates} {room_words(sheet.use.context)}")
+        self._show_quants(sheet, page, rates)
         self._show_shown(page)
         self._stack.setCurrentIndex(FILLED)
         self.tabs.show_part(self._part)
@@ -109,10 +97,10 @@ class DeviceEstimatePage(QWidget):
         """There is no page; say why."""
         self.error.say(Kind.ERROR, words, advice)
 
-    def _show_quants(self, sheet: Sheet, page: DevicePage) -> None:
+    def _show_quants(self, sheet: Sheet, page: DevicePage, rates: str) -> None:
         spans = [span for found in page.quants if (span := span_of(found)) is not None]
         self.table.use_scale(scale_over(spans))
-        fields = quant_fields(sheet.profile.memory_unit_bytes, self.holds.text())
+        fields = quant_fields(sheet.profile.memory_unit_bytes, rates)
         self.model.show_records(page.quants, fields)
         shown = page.shown.id if page.shown else None
         self.table.select(lambda found: found.quant.id == shown)
@@ -120,12 +108,8 @@ class DeviceEstimatePage(QWidget):
 
     def _show_shown(self, page: DevicePage) -> None:
         """Bytes and arithmetic of the quantization that is shown."""
-        quant = {"quant": page.shown.label if page.shown else DASH}
-        self.layers_title.setText(ew.said(Said("device.layers", quant)))
-        self.layers.replace([layer_texts(found) for found in page.layers])
-        self.written_title.setText(ew.said(Said("device.arithmetic", quant)))
-        nothing = (self.tr("Nothing to count: no quantization runs here."),)
-        self.written.show_lines([written(line) for line in page.arithmetic] or nothing)
+        label = page.shown.label if page.shown else None
+        self.parts.show_quant(label, page.layers, page.arithmetic)
 
     def _pick(self) -> None:
         found, sheet = self.table.current, self._sheet
@@ -157,9 +141,8 @@ class DeviceEstimatePage(QWidget):
     def _lay_out(self) -> None:
         self.pane.buttons.addWidget(self.count)
         self.pane.buttons.addStretch(1)
-        self.tabs.add(self.tr("Quantizations"), _filled(self.table, self.pane))
-        self.tabs.add(self.tr("Bytes by layer"), _filled(self.layers_table, self.layers_title))
-        self.tabs.add(self.tr("Arithmetic"), _filled(self.written, self.written_title))
+        self.tabs.add(self.tr("Quantizations"), filled(self.table, self.pane))
+        self.parts.add_to(self.tabs)
         waiting = QWidget()
         words = column(Muted(self.tr("Working it out …")))
         words.setAlignment(Qt.AlignmentFlag.AlignTop)
@@ -207,24 +190,10 @@ def quant_lines(found: QuantRow) -> Iterator[str]:
     words = _tr("Estimate: {span} tok/s, ceiling {ceiling} tok/s.")
     ceiling = printed.rate(estimate.decode.ceiling_tok_s)
     yield words.format(span=printed.span(estimate.decode), ceiling=ceiling)
+    yield from ew.prompt_lines(estimate)
     if estimate.tier is not None:
         yield ew.tier_words(estimate.tier)
     yield from reason_lines(estimate.reasons)
-
-
-def written(line: Line) -> str:
-    """A line of the arithmetic: what is counted, then how and what it comes to."""
-    return f"{ew.joined(line.what)}\n    {line.expression} = {line.result} {line.unit}"
-
-
-def _filled(main: QWidget, other: QWidget) -> QWidget:
-    """What stretches, with a title above it or a pane below it."""
-    holder = QWidget()
-    above = isinstance(other, Muted)
-    parts = column(*((other, main) if above else (main, other)), gap=Space.S)
-    parts.setStretch(1 if above else 0, 1)
-    holder.setLayout(parts)
-    return holder
 
 
 def _tr(text: str) -> str:

@@ -70,7 +70,8 @@ class DevicesPart(QWidget):
         """Show its devices; `here` is what is known of the model on this machine."""
         self._page = page
         self._ranked = ranked_rows(page, here)
-        self.words.setText(f"{ew.words('ranked.label')} {position_words(page)}")
+        holds = (ew.words("ranked.label"), position_words(page), room_words(page.sheet.use.context))
+        self.words.setText(" ".join(holds))
         self.table.use_scale(scale_over(r.span for r in self._ranked if r.span))
         self._show()
 
@@ -115,7 +116,7 @@ class SizesPart(QWidget):
 
     def show_page(self, page: ModelPage) -> None:
         """Show its sizes, the best quality first."""
-        self.model.show_records(page.sizes, size_fields(page.profile.memory_unit_bytes))
+        self.model.show_records(page.sizes, size_fields())
 
 
 class WithoutPart(QWidget):
@@ -161,10 +162,17 @@ def position_words(page: ModelPage) -> str:
     return ew.said(Said("head.position", {"position": f"{page.sheet.use.depth:,}"}))
 
 
+def room_words(context: int) -> str:
+    """What every memory holds for, beside rates of another number of tokens."""
+    return ew.said(Said("head.room", {"room": f"{context:,}"}))
+
+
 def without_lines(found: NoResult, unit: int) -> Iterator[str]:
     """What is known of a device, and why it has no result."""
     device = found.configuration
     words = _tr("Known: {usable} of usable memory, {bandwidth} of peak bandwidth.")
+    if device.bandwidth_bytes_s is None:
+        words = _tr("Known: {usable} of usable memory. No source tells its peak bandwidth.")
     usable = printed.memory(device.usable_bytes, unit)
     yield words.format(usable=usable, bandwidth=bandwidth(device.bandwidth_bytes_s))
     yield ew.explained(found.reason)

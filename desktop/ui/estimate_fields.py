@@ -90,16 +90,16 @@ def without_fields(unit: int = printed.GIB) -> tuple[Field[NoResult], ...]:
             lambda r: r.configuration.bandwidth_bytes_s,
         ),
         Field(
-            Column(_tr("No result, because"), width=wide(40)),
+            Column(_tr("No result, because"), width=wide(30)),
             lambda r: ew.short(r.reason),
             lambda r: ew.short(r.reason),
         ),
     )
 
 
-def size_fields(unit: int = printed.GIB) -> tuple[Field[SizeRow], ...]:
-    """Of a model in each quantization; memory in `unit` bytes."""
-    name = printed.unit_name(unit)
+def size_fields() -> tuple[Field[SizeRow], ...]:
+    """Of a model in each quantization; in the unit that files are told in."""
+    name = printed.unit_name(printed.GB)
     return (
         Field(
             Column(_tr("Quantization\nid"), stretch=True),
@@ -123,14 +123,14 @@ def size_fields(unit: int = printed.GIB) -> tuple[Field[SizeRow], ...]:
         ),
         Field(
             Column(_tr("Weights\n{unit}").format(unit=name), numeric=True, width=wide(11)),
-            lambda r: printed.amount(r.weights.capacity_bytes, unit),
+            lambda r: printed.amount(r.weights.capacity_bytes),
             lambda r: r.weights.capacity_bytes,
         ),
         Field(
             Column(
                 _tr("Read for a\ntoken, {unit}").format(unit=name), numeric=True, width=wide(13)
             ),
-            lambda r: printed.amount(r.weights.active_bytes, unit),
+            lambda r: printed.amount(r.weights.active_bytes),
             lambda r: r.weights.active_bytes,
         ),
         Field(
@@ -142,7 +142,7 @@ def size_fields(unit: int = printed.GIB) -> tuple[Field[SizeRow], ...]:
 
 
 def quant_fields(unit: int = printed.GIB, context: str = "") -> tuple[Field[QuantRow], ...]:
-    """Of all quantizations on one device; as `device_fields`."""
+    """Of all quantizations on one device; as `device_fields`, weights as `size_fields`."""
     return (
         Field(
             Column(_tr("Quantization\nback end"), stretch=True),
@@ -156,7 +156,7 @@ def quant_fields(unit: int = printed.GIB, context: str = "") -> tuple[Field[Quan
         ),
         Field(
             Column(_tr("Weights"), numeric=True, width=wide(12), drop=1),
-            lambda r: printed.memory(r.weights.capacity_bytes, unit),
+            lambda r: printed.memory(r.weights.capacity_bytes),
             lambda r: r.weights.capacity_bytes,
         ),
         Field(

@@ -1,15 +1,17 @@
 """The sentences and reasons of estimates in the window's language."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from desktop.errors import Reason
+from desktop.estimate import printed
 from desktop.estimate.page_words import WORDS, Said
 from desktop.estimate.profile import Profile, ProfileId
 from desktop.estimate.reasons import LABELS, SHORT
-from desktop.records.estimate import Tier
+from desktop.estimate.sheet import PROMPT
+from desktop.records.estimate import Estimate, Tier
 from desktop.ui import messages
 
 CONTEXT: Final = "Estimates"
@@ -77,6 +79,18 @@ def explained(reason: Reason) -> str:
     """The whole of it: what it is, what it means, what to do."""
     parts = (messages.sentence(reason), messages.advice(reason))
     return " ".join(part for part in parts if part)
+
+
+def prompt_lines(estimate: Estimate) -> Iterator[str]:
+    """How fast a prompt is read, and when the first token comes; nothing where it is not known."""
+    if estimate.prompt is not None:
+        words = _translated("Prompt: {span} tok/s, over 512 tokens from an empty cache (pp512).")
+        yield words.format(span=printed.span(estimate.prompt))
+    first = estimate.first_token_s
+    if first is not None:
+        words = _translated("First token after {low} to {high} s, of a prompt of {tokens} tokens.")
+        tokens = estimate.use.depth or PROMPT
+        yield words.format(low=f"{first.low:.2f}", high=f"{first.high:.2f}", tokens=f"{tokens:,}")
 
 
 def _translated(english: str) -> str:

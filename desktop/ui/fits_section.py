@@ -84,7 +84,7 @@ class FitsSection(QWidget):
             case FitsKnown():
                 self.fits.show_fits(event.fits)
             case FitsGoOn():
-                self.fits.show_going_on(event.fraction)
+                self.fits.show_going_on(event.fraction, event.so_far)
             case FitsFailed():
                 self.fits.show_failure(event.reason)
             case ModelPageKnown():
@@ -92,7 +92,7 @@ class FitsSection(QWidget):
             case DevicePageKnown():
                 self.device.show_page(event.sheet, event.page)
             case HerePageKnown():
-                self.here.show_page(event.fits, self.fits.rehearsals)
+                self.here.show_page(event.fits, self.fits.rehearsals, event.written)
             case PageFailed():
                 self._show_failure(event.reason)
             case PartsFinished() | RunFinished():

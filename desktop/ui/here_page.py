@@ -7,7 +7,8 @@ from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from desktop.estimate.page_words import Said
-from desktop.records.fits import Fit, FitRow, Fits
+from desktop.estimate.written_here import WrittenHere
+from desktop.records.fits import FitRow, Fits
 from desktop.records.model import Model
 from desktop.records.rehearsal import Rehearsal
 from desktop.ui import estimate_words as ew
@@ -19,6 +20,7 @@ from desktop.ui.components import (
     QuietButton,
     RecordsModel,
     RecordsTable,
+    Tabs,
     column,
     fill_page,
     row,
@@ -26,15 +28,24 @@ from desktop.ui.components import (
 )
 from desktop.ui.context_slider import tokens_in_words
 from desktop.ui.design import Space
-from desktop.ui.fits_fields import Build, build_of, detail_lines, quant_fields, span_of, title
+from desktop.ui.fits_fields import (
+    Build,
+    build_of,
+    detail_lines,
+    quant_fields,
+    reason_line,
+    span_of,
+    title,
+)
 from desktop.ui.reasons_pane import ReasonsPane
 from desktop.ui.work_strip import WorkStrip
+from desktop.ui.written_parts import ARITHMETIC, QUANTS, WrittenParts, filled
 
 LOADING, FILLED = 0, 1
 
 
 class HerePage(QWidget):
-    """A table, and below it why the selected quantization's range is as it is."""
+    """A table, and below it why the selected quantization's range is as it is; its arithmetic."""
 
     back_asked = Signal()
     rehearse_asked = Signal(object)
@@ -44,6 +55,8 @@ class HerePage(QWidget):
         super().__init__(parent)
         self.setObjectName("page")
         self._rehearsals: Mapping[Build, Rehearsal] = {}
+        self._written: Mapping[str, WrittenHere] = {}
+        self._left_out: tuple[str, ...] = ()
         self._blocked = False
         self.back = QuietButton(self.tr("Back"))
         self.back.setToolTip(self.tr("Alt+Left"))
@@ -51,13 +64,16 @@ class HerePage(QWidget):
         self.title.wrap()
         self.holds = Muted()
         self.error = Banner()
-        self.model = RecordsModel(quant_fields(), quiet=lambda r: r.fit is Fit.NOWHERE, parent=self)
+        self.model = RecordsModel(quant_fields(), quiet=lambda r: not r.runs, parent=self)
         self.table = RecordsTable(self.model, self.tr("Quantizations on this machine"))
         self.pane = ReasonsPane(
             self.tr("About the selected quantization"),
             self.tr("Select a quantization to see why its range is as wide as it is."),
         )
         self.rehearse = QuietButton(self.tr("Rehearse"))
+        self.count = QuietButton(self.tr("Its arithmetic"))
+        self.parts = WrittenParts(self)
+        self.tabs = Tabs(self.tr("Parts of the page"))
         self.strip = WorkStrip(self.tr("Rehearse"))
         self._stack = QStackedWidget()
         self._connect()
@@ -69,11 +85,24 @@ class HerePage(QWidget):
         self.title.setText(ew.said(Said("device.title", names)))
         self.holds.setText("")
         self.error.hide()
+        self.tabs.show_part(QUANTS)
         self._stack.setCurrentIndex(LOADING)
 
-    def show_page(self, fits: Fits, rehearsals: Mapping[Build, Rehearsal]) -> None:
-        """Show every quantization; those that were rehearsed say so in their details."""
-        self._rehearsals = rehearsals
+    def show_page(
+        self,
+        fits: Fits,
+        rehearsals: Mapping[Build, Rehearsal],
+        written: Mapping[str, WrittenHere],
+    ) -> None:
+        """Show every quantization; those that were rehearsed say so in their details.
+
+        Args:
+            fits: of one model.
+            rehearsals: of builds.
+            written: bytes and arithmetic, by the quantization's id.
+        """
+        self._rehearsals, self._written = rehearsals, written
+        self._left_out = tuple(map(reason_line, fits.ruled_out))
         words = self.tr("{kind}: estimates, not measurements, for a full context of {context}.")
         context = tokens_in_words(fits.request.context)
         self.holds.setText(words.format(kind=fits.kind, context=context))
@@ -99,13 +128,23 @@ class HerePage(QWidget):
 
     def _pick(self) -> None:
         found = self.table.current
-        can = found is not None and found.fit is not Fit.NOWHERE and not self._blocked
+        can = found is not None and found.runs and not self._blocked
         self.rehearse.setEnabled(can)
         if found is None:
-            self.pane.show_nothing()
+            self.pane.show_nothing(self._left_out)
         else:
             lines = detail_lines(found, self._rehearsals.get(build_of(found)))
             self.pane.show_lines(title(found), lines)
+        self._write_out(found)
+
+    def _write_out(self, found: FitRow | None) -> None:
+        """Bytes and arithmetic of the selected quantization."""
+        written = None if found is None else self._written.get(found.quant.id)
+        self.count.setEnabled(written is not None and bool(written.arithmetic))
+        if found is None or written is None:
+            self.parts.show_quant(found.quant.label if found else None, (), ())
+        else:
+            self.parts.show_quant(found.quant.label, written.layers, written.arithmetic)
 
     def _rehearse(self) -> None:
         found: FitRow | None = self.table.current
@@ -119,19 +158,20 @@ class HerePage(QWidget):
         shortcut.activated.connect(self.back_asked)
         self.table.picked.connect(self._pick)
         self.rehearse.clicked.connect(self._rehearse)
+        self.count.clicked.connect(lambda: self.tabs.show_part(ARITHMETIC))
 
     def _lay_out(self) -> None:
+        self.pane.buttons.addWidget(self.count)
         self.pane.buttons.addWidget(self.rehearse)
         self.pane.buttons.addStretch(1)
-        waiting, filled = QWidget(), QWidget()
+        self.tabs.add(self.tr("Quantizations"), filled(self.table, self.pane))
+        self.parts.add_to(self.tabs)
+        waiting = QWidget()
         words = column(Muted(self.tr("Working it out …")))
         words.setAlignment(Qt.AlignmentFlag.AlignTop)
         waiting.setLayout(words)
-        parts = column(self.table, self.pane, gap=Space.S)
-        parts.setStretch(0, 1)
-        filled.setLayout(parts)
         self._stack.addWidget(waiting)
-        self._stack.addWidget(filled)
+        self._stack.addWidget(self.tabs)
         head = row(self.back, self.title)
         head.setStretch(1, 1)
         head.setAlignment(self.back, Qt.AlignmentFlag.AlignTop)

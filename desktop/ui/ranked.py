@@ -107,6 +107,7 @@ def _lines(row: PageRow, ceiling_tok_s: float, page: ModelPage) -> Iterator[str]
         ceiling=printed.rate(ceiling_tok_s),
         target=row.best.target.id,
     )
+    yield from ew.prompt_lines(row.estimate)
     if row.runner_up is not None:
         words = _tr("The next quantization is {quant}.")
         yield words.format(quant=row.runner_up.quant.label)

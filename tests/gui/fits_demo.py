@@ -20,6 +20,7 @@ from desktop.services.estimate_events import DevicePageKnown, HerePageKnown, Mod
 from desktop.services.estimates import fits_at
 from desktop.services.facts import MachineFacts
 from desktop.services.ground import Ground, read_ground
+from desktop.services.written_rows import written_rows
 from tests.gui.demo import CONDITIONS, MACHINE, METER, SENSOR
 
 GIB = 2**30
@@ -73,7 +74,10 @@ def device_page(
 
 
 def here_page(name: str = MODEL, position: int = 4095) -> HerePageKnown:
-    return HerePageKnown(model(name), _here(name, position, all_builds=True))
+    found = _here(name, position, all_builds=True)
+    return HerePageKnown(
+        model(name), found, written_rows(ground(), model(name), found.rows, position)
+    )
 
 
 def rehearsal_begins() -> Progress:

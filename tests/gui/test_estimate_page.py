@@ -14,10 +14,11 @@ from desktop.estimate.page_words import WORDS
 from desktop.records.fits import Fit
 from desktop.records.rehearsal import RehearsalRequest
 from desktop.services.estimate_events import PageFailed
-from desktop.ui import device_estimate_page, estimate_page
+from desktop.ui import estimate_page
 from desktop.ui import estimate_words as ew
 from desktop.ui.content import FITS
 from desktop.ui.fits_section import DEVICE, LIST, MODEL
+from desktop.ui.written_parts import ARITHMETIC, LAYERS
 from tests.gui import fits_demo
 
 DEVICE_ID = "geforce-rtx-3060-12gb"
@@ -180,6 +181,8 @@ class TestDevices:
         said = page.devices.words.text()
         assert said.startswith(WORDS["ranked.label"])
         assert "one token after 4,095 others, batch 1, one stream" in said
+        assert "Memory is counted with room for 4,096 tokens." in said
+        assert "gram " not in said
         notes = page.devices.pane.text.toPlainText()
         assert WORDS["ranked.note.band"] in notes
         assert WORDS["ranked.note.choice"] in notes
@@ -199,6 +202,7 @@ class TestDevices:
         for reason in rows[0].estimate.reasons:
             assert reason.text() in said
         assert "ceiling" in said
+        assert f"Prompt: {printed.span(rows[0].estimate.prompt)} tok/s" in said
 
     def test_return_opens_the_devices_page(self, qtbot, section, page, services):
         page.devices.table.select(lambda r: r.id == DEVICE_ID)
@@ -212,14 +216,16 @@ class TestOtherParts:
         page.tabs.show_part(SIZES)
         found = fits_demo.model_page().page
         assert page.sizes.model.rowCount() == len(found.sizes)
-        row, unit = found.sizes[0], found.profile.memory_unit_bytes
+        row = found.sizes[0]
+        assert "Weights\nGB" in [field.column.title for field in page.sizes.model.fields]
+        # files are told in decimal units, in the window as in the terminal
         assert page.sizes.model.row(0) == (
             f"{row.quant.label}\n{row.quant.id}",
             row.quant.family,
             f"{row.quant.bits_per_weight:g}",
             f"{row.quant.quality}\n{row.quant.rank}",
-            printed.amount(row.weights.capacity_bytes, unit),
-            printed.amount(row.weights.active_bytes, unit),
+            printed.amount(row.weights.capacity_bytes),
+            printed.amount(row.weights.active_bytes),
             WORDS[f"basis.{row.weights.basis}"],
         )
 
@@ -232,6 +238,11 @@ class TestOtherParts:
         assert "of usable memory" in said
         assert found[0].reason.text() in said
         assert WORDS["none.note.slow"] in " ".join(labels(page.without))
+
+    def test_a_bandwidth_that_no_source_tells_is_said_in_words(self, page):
+        unknown = page.without.model.find(lambda r: r.configuration.bandwidth_bytes_s is None)
+        page.without.table.selectRow(unknown)
+        assert "No source tells its peak bandwidth." in page.without.pane.text.toPlainText()
 
     def test_the_slider_asks_anew_and_stops_at_the_models_context(self, qtbot, page, services):
         page.slider.slider.setFocus()
@@ -270,22 +281,32 @@ class TestDevice:
             else:
                 assert text == ew.short(row.reason)
 
+    def test_it_says_what_rates_and_what_memory_hold_for(self, device):
+        said = device.holds.text()
+        assert "one token after 4,095 others, batch 1, one stream" in said
+        assert "Memory is counted with room for 4,096 tokens." in said
+
     def test_the_recommended_one_is_selected_and_explained(self, device):
         best = fits_demo.device_page(DEVICE_ID).page.choice.best
         assert device.table.current.quant.id == best.quant.id
         assert f"recommended {best.quant.label}" in device.facts.text()
-        assert "Tier C" in device.pane.text.toPlainText()
+        said = device.pane.text.toPlainText()
+        assert "Tier C" in said
+        # the columns that tell them give way in a narrow window
+        row = device.table.current.estimate
+        assert f"Prompt: {printed.span(row.prompt)} tok/s" in said
+        assert "of a prompt of 4,095 tokens" in said
 
     def test_bytes_by_layer_group(self, device):
         found = fits_demo.device_page(DEVICE_ID).page.layers
-        assert device.layers.rowCount() == len(found)
+        assert device.parts.layers.rowCount() == len(found)
         for i, row in enumerate(found):
-            assert device.layers.row(i)[1] == f"{row.weight_bytes:,}"
-            assert device.layers.row(i)[4] == f"{row.cache_read_bytes:,}"
+            assert device.parts.layers.row(i)[1] == f"{row.weight_bytes:,}"
+            assert device.parts.layers.row(i)[4] == f"{row.cache_read_bytes:,}"
 
     def test_the_arithmetic_is_written_out_line_by_line(self, device):
         found = fits_demo.device_page(DEVICE_ID).page.arithmetic
-        said = device.written.toPlainText()
+        said = device.parts.written.toPlainText()
         for line in found:
             assert f"{line.expression} = {line.result} {line.unit}" in said
         assert re.search(r"= [\d.,]+ tok/s", said)
@@ -295,8 +316,8 @@ class TestDevice:
         press(qtbot, device, "Its arithmetic")
         assert services.pages[-1] == ("device", fits_demo.MODEL, DEVICE_ID, 4095, "q4_0")
         services.post(fits_demo.device_page(DEVICE_ID, quant="q4_0"))
-        assert device.tabs.bar.currentIndex() == device_estimate_page.ARITHMETIC
-        assert device.written_title.text() == "The arithmetic, Q4_0"
+        assert device.tabs.bar.currentIndex() == ARITHMETIC
+        assert device.parts.written_title.text() == "The arithmetic, Q4_0"
 
     def test_alt_left_goes_back_to_the_model(self, qtbot, section, device):
         qtbot.keyClick(device, Qt.Key.Key_Left, Qt.KeyboardModifier.AltModifier)
@@ -314,6 +335,21 @@ class TestHere:
         assert ranks == sorted(ranks, reverse=True)
         assert len(ranks) > 20
         assert "full context of 4096 tokens" in here.holds.text()
+
+    def test_bytes_and_arithmetic_of_the_selected_quantization(self, qtbot, here):
+        found = fits_demo.here_page().written["q4_k_m"]
+        here.table.select(lambda r: r.quant.id == "q4_k_m")
+        press(qtbot, here, "Its arithmetic")
+        assert here.tabs.bar.currentIndex() == ARITHMETIC
+        assert here.parts.written_title.text() == "The arithmetic, Q4_K_M"
+        said = here.parts.written.toPlainText()
+        assert found.arithmetic
+        for line in found.arithmetic:
+            assert f"{line.expression} = {line.result} {line.unit}" in said
+        here.tabs.show_part(LAYERS)
+        assert here.parts.layers.rowCount() == len(found.layers) > 1
+        here.table.select(lambda r: r.quant.id == "q8_0")
+        assert here.parts.written_title.text() == "The arithmetic, Q8_0"
 
     def test_one_is_rehearsed_from_here(self, qtbot, section, here, services):
         here.table.select(lambda r: r.quant.id == "q4_k_m")

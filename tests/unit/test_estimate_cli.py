@@ -15,7 +15,17 @@ import pytest
 
 from desktop.cli import main
 from desktop.cli.fitting import Column, fitting
+from desktop.estimate import printed
+from desktop.estimate.catalogue import find
+from desktop.estimate.facts import facts_of
+from desktop.estimate.page import page_of
 from desktop.estimate.page_words import WORDS
+from desktop.identity.envelope import seal
+from desktop.identity.signer import Signer
+from desktop.network.ledger import Ledger
+from desktop.rules.statements import PARTS_TYPE, parts_payload
+from desktop.services import profiles
+from tests.unit.test_ground import WHEN, parts
 
 ROOT = Path(__file__).parents[2]
 PAGE = ("llama-3.2-1b-instruct", "--profile", "page")
@@ -211,10 +221,18 @@ def test_a_name_of_several_words_needs_no_quotes():
     assert joined["model"]["id"] == "llama-3.2-1b-instruct"
 
 
-@pytest.mark.parametrize("name", ["", " "])
-def test_an_empty_name_is_told_as_such(name, capsys):
-    assert main(["estimate", name]) == 2
+@pytest.mark.parametrize("words", [("",), (" ",), ("llama-3.2-1b-instruct", "")])
+def test_an_empty_name_is_told_as_such(words, capsys):
+    assert main(["estimate", *words]) == 2
     assert "MODEL is empty" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("model", [(), PAGE[:1], PAGE])
+@pytest.mark.parametrize("option", ["--device", "--quant", "--find"])
+@pytest.mark.parametrize("value", ["", "  "])
+def test_an_empty_option_is_told_as_such(model, option, value, capsys):
+    assert main(["estimate", *model, option, value]) == 2
+    assert f"Invalid value for '{option}': it is empty" in capsys.readouterr().err
 
 
 def test_advice_for_a_word_that_no_name_has_does_not_lead_back_to_it(capsys):
@@ -231,16 +249,124 @@ def test_a_prompts_bound_by_memory_is_not_called_its_ceiling():
     assert all(set(prompt) == {"low_tok_s", "high_tok_s"} for prompt in prompts)
 
 
-@pytest.mark.parametrize("option", [("--device", "x"), ("--quant", "q8_0"), ("--context", "9")])
-def test_what_is_asked_of_a_model_needs_its_name(option, capsys):
-    assert main(["estimate", *option]) == 2
-    assert "MODEL" in capsys.readouterr().err
+@pytest.mark.parametrize("listed", [(), ("--find", "llama"), ("llama", "--find", "8b")])
+@pytest.mark.parametrize(
+    "option",
+    [("--device", "x"), ("--quant", "q8_0"), ("--context", "9"), ("--profile", "page"),
+     ("--profile", "gram")],
+)  # fmt: skip
+def test_what_is_asked_of_a_model_needs_its_name_and_no_list(listed, option, capsys):
+    assert main(["estimate", *listed, *option]) == 2
+    said = capsys.readouterr()
+    assert "MODEL" in said.err
+    assert option[0] in said.err
+    assert not said.out
 
 
-def test_this_machine_is_answered_as_gram_fits_answers(home):
+@pytest.mark.parametrize("this", ["this", "THIS", " this "])
+def test_the_constants_of_another_page_say_nothing_of_this_machine(this, capsys):
+    assert main(["estimate", *PAGE, "--device", this]) == 2
+    assert "this machine" in capsys.readouterr().err
+
+
+def test_a_device_that_the_other_page_lacks_is_told_so(capsys):
+    assert main(["estimate", *PAGE, "--device", "geforce-rtx-3060-12gb", "--json"]) == 2
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert error["code"] == "device_not_on_page"
+    assert "geforce-rtx-3060-12gb" in error["text"]
+
+
+@pytest.mark.parametrize(
+    "device", [(), ("--device", "geforce-rtx-3090-24gb"), ("--device", "this")]
+)
+def test_a_quantization_for_mixtures_alone_is_refused_for_others(device, capsys):
+    dense = ("llama-3.1-8b-instruct", "--quant", "mxfp4")
+    assert main(["estimate", *dense, *device, "--json"]) == 2
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "estimate_mixtures_only"
+
+
+def test_it_is_offered_for_mixtures():
+    asked = json.loads(said("gpt-oss-20b", "--quant", "MXFP4", "--json"))
+    assert {row["quant"] for row in asked["ranked"]} == {"mxfp4"}
+
+
+def kept_parts(home):
+    """Parts of this machine, signed and in its ledger."""
+    from desktop.machine.cores import usable_cores
+    from desktop.services.facts import machine_facts
+
+    measured = parts(usable_cores(), machine=machine_facts(home).machine)
+    body = parts_payload(measured, nonce="0" * 32, signed_at=WHEN)
+    Ledger(home.ledger).keep(seal(Signer.from_seed(bytes(32)), PARTS_TYPE, body), WHEN)
+
+
+def fits_said(*arguments):
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        assert main(["fits", *arguments]) == 0
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("depth", [0, 1024, 8000])
+def test_this_machine_is_answered_as_gram_fits_answers(home, depth):
+    kept_parts(home)
+    build, at = ("llama-3.2-1b-instruct", "Q4_K_M"), f"{depth}"
+    here = json.loads(
+        said(build[0], "--quant", build[1], "--device", "this", "--context", at, "--json")
+    )
+    room = ("--context", f"{depth + 1}", "--depth", at)
+    fits = json.loads(fits_said(*build, *room, "--json"))
+    assert here["depth"] == depth
+    assert here["rows"] == [row for row in fits["rows"] if row["model"] == build[0]]
+    (row,) = here["rows"]
+    for name in ("decode", "prompt", "first_token_s", "need"):
+        assert row[name]
+    assert row["tier"] == "B"
+    assert here["shown"] == "q4_k_m"
+    assert here["layers"][0]["weight_bytes"] > 0
+    ends = [line["result"] for line in here["arithmetic"] if line["unit"] == "tok/s"]
+    decode = row["decode"]
+    assert ends == [f"{decode[end]:,.1f}" for end in ("low_tok_s", "high_tok_s", "ceiling_tok_s")]
+    told = {name: here[name] for name in here if name in fits and name != "rows"}
+    assert told == {name: fits[name] for name in told}
+    assert here.keys() - fits.keys() == {"shown", "layers", "arithmetic"}
+
+
+def test_the_text_of_this_machine_has_the_ranges_of_gram_fits(home):
+    kept_parts(home)
+    here = said("llama-3.2-1b-instruct", "--quant", "Q4_K_M", "--device", "this")
+    fits = fits_said("llama-3.2-1b-instruct", "Q4_K_M", "--context", "1025")
+    rows = [
+        [line for line in text.splitlines() if line.startswith("llama-3.2-1b-instruct ")]
+        for text in (here, fits)
+    ]
+    assert len(rows[0]) == 1
+    assert rows[0] == rows[1]
+    assert re.search(r" \d\S* to \d", rows[0][0])
+
+
+def test_the_arithmetic_of_this_machine_is_written_out(home):
+    kept_parts(home)
+    here = said("llama-3.2-1b-instruct", "--quant", "Q4_K_M", "--device", "this")
+    assert "Bytes by layer group, Q4_K_M" in here
+    assert "The arithmetic, Q4_K_M" in here
+    assert re.search(r"Reading weights in Q4_K, measured at \S+ GB/s", here)
+    assert re.search(r"High end.*: .* = \S+ tok/s", here)
+
+
+def test_all_quantizations_of_one_model_alone_are_told_of_this_machine(home):
     here = json.loads(said("smollm2-135m-instruct", "--device", "this", "--json"))
     assert {row["model"] for row in here["rows"]} == {"smollm2-135m-instruct"}
+    assert len(here["rows"]) > 20
     assert here["depth"] == 1024
+
+
+@pytest.mark.parametrize("quant", ["fp8", "AWQ 4-bit"])
+def test_what_nothing_here_runs_has_a_reason(home, quant):
+    told = ("smollm2-135m-instruct", "--device", "this", "--quant", quant)
+    here = json.loads(said(*told, "--json"))
+    assert not here["rows"]
+    assert "llama.cpp" in " ".join(said(*told).split())
 
 
 @pytest.mark.parametrize("context", ["-1", "99999999", "1.5", "x"])
@@ -250,8 +376,10 @@ def test_a_context_that_cannot_be_is_refused(context, capsys):
 
 
 def test_a_context_beyond_the_training_gets_a_reason(capsys):
-    assert main(["estimate", *PAGE, "--context", "131073"]) == 1
-    assert "trained for 131072 tokens" in capsys.readouterr().err
+    assert main(["estimate", *PAGE, "--context", "131073", "--json"]) == 2
+    told = capsys.readouterr()
+    assert "trained for 131072 tokens" in told.err
+    assert json.loads(told.out)["error"]["code"] == "estimate_beyond_context"
 
 
 def test_help_is_for_newcomers(capsys):
@@ -270,6 +398,124 @@ def test_columns_give_way_by_their_importance():
     assert [c.head for c in fitting(columns, 80)] == ["id", "name", "rate"]
     assert [c.head for c in fitting(columns, 20)] == ["id", "rate"]
     assert [c.head for c in fitting(columns, 5)] == ["id"]
+
+
+KINDS = {
+    "dense": "llama-3.1-8b-instruct",
+    "mixture": "qwen3-30b-a3b",
+    "latent": "deepseek-v2-lite-chat",
+    "hybrid": "qwen3-next-80b-a3b-instruct",
+    "sliding": "gemma-3-4b-it",
+    "tiny": "smollm2-135m-instruct",
+    "huge": "llama-3.1-405b-instruct",
+}
+
+
+@pytest.mark.parametrize("name", KINDS.values(), ids=KINDS)
+def test_every_element_of_the_page_for_models_of_every_kind(name):
+    """Each is in the text and in the object for programs."""
+    text, plain = said(name), json.loads(said(name, "--json"))
+    page = page_of(find(name, profiles.models()), profiles.own_profile(), profiles.models())
+    facts = section(text, "facts.heading")
+    for fact in facts_of(page.model):
+        assert re.search(rf"^{WORDS[fact.name]} +{re.escape(fact.text())}$", facts, re.MULTILINE)
+    for told in ("attention", "groups", "vocabulary", "tied", "context_trained", "released",
+                 "native_precision", "family", "active_parameters", "parameters"):  # fmt: skip
+        assert plain["model"][told] is not None
+    sizes = section(text, "sizes.heading").splitlines()[1:]
+    assert len(plain["sizes"]) == len(page.sizes) >= 32
+    for line, row, size in zip(sizes, page.sizes, plain["sizes"], strict=False):
+        quant = row.quant
+        held, read = (
+            printed.amount(n) for n in (row.weights.capacity_bytes, row.weights.active_bytes)
+        )
+        assert line.startswith(f"{quant.label} ")
+        assert re.search(rf" {quant.quality} +{quant.rank} +{held} +{read} +(computed|exact)", line)
+        assert size["capacity_bytes"] == row.weights.capacity_bytes
+    ranked = section(text, "ranked.heading").splitlines()[2:]
+    assert len(plain["ranked"]) == len(page.rows) > 0
+    for rank, (line, row) in enumerate(zip(ranked, page.rows, strict=False), 1):
+        device, unit = row.configuration, page.profile.memory_unit_bytes
+        need = printed.amount(row.best.need_bytes, unit)
+        usable = printed.memory(device.usable_bytes, unit)
+        runner = row.runner_up.quant.label if row.runner_up else "—"
+        full = row.at_full_context.best
+        for part in (f"{rank} ", device.id, device.name, row.best.quant.label, row.best.target.id,
+                     runner, full.quant.label if full else "does not fit", f"{need} of {usable}",
+                     printed.span(row.speed), printed.rate(row.speed.ceiling_tok_s), " C ",
+                     ):  # fmt: skip
+            assert part in line, (part, line)
+        assert plain["ranked"][rank - 1]["device"] == device.id
+    assert f"at {page.full_context:,}" in section(text, "ranked.heading")
+    reasons = section(text, "reasons.heading")
+    assert all(told["text"] in reasons for told in plain["reasons"])
+    start = section(text, "start.heading")
+    assert page.start.smallest.configuration.name in start
+    assert [c["rate_tok_s"] for c in plain["start"]["cheapest"]] == [10, 20, 40]
+    assert all(f"clears {rate} tokens a second" in start for rate in (10, 20, 40))
+    if page.without:
+        without = section(text, "none.heading")
+        told = {line.split()[0] for line in without.splitlines()}
+        assert {row.configuration.id for row in page.without} <= told
+    assert len(plain["without_result"]) == len(page.without)
+    assert all(source in text for source in page.model.sources)
+    assert all(other.id in section(text, "related.heading") for other in page.related)
+
+
+@pytest.mark.parametrize("name", KINDS.values(), ids=KINDS)
+def test_a_devices_page_for_models_of_every_kind(name):
+    told = (name, "--device", "geforce-rtx-3090-24gb")
+    text, plain = said(*told), json.loads(said(*told, "--json"))
+    assert plain["layers"]
+    assert plain["arithmetic"]
+    for line in plain["arithmetic"]:
+        assert f"{line['expression']} = {line['result']} {line['unit']}" in text
+    quants = section(text, "device.quants").splitlines()[1:]
+    for line, row in zip(quants, plain["quants"], strict=False):
+        assert row["decode"] or row["reason"]
+        assert line.split()[0].lower().split(" ")[0] in row["quant"]
+    if plain["recommended"] is None:
+        assert plain["reason"]["text"] in " ".join(text.split())
+
+
+def test_what_memory_has_room_for_is_told_beside_what_rates_hold_for(plain):
+    """In the text and for programs; rates are at another number of tokens."""
+    longer = json.loads(said("llama-3.1-8b-instruct", "--context", "4096", "--json"))
+    assert (longer["position_tokens"], longer["context_tokens"]) == (4096, 4097)
+    whole = json.loads(said("llama-3.1-8b-instruct", "--context", "131072", "--json"))
+    assert (whole["position_tokens"], whole["context_tokens"]) == (131_071, 131_072)
+    for told in ((), ("--device", "geforce-rtx-3090-24gb")):
+        text = said("llama-3.1-8b-instruct", "--context", "4096", *told)
+        assert "one token after 4,096 others" in text
+        assert "room for 4,097 tokens" in text
+
+
+def test_weights_are_told_as_files_and_memory_as_memory():
+    """Sizes of files are decimal, memory is binary, on every page."""
+    text = said("llama-3.1-8b-instruct", "--device", "geforce-rtx-3090-24gb")
+    page = json.loads(said("llama-3.1-8b-instruct", "--json"))
+    held = next(row["capacity_bytes"] for row in page["sizes"] if row["quant"] == "q8_0")
+    row = next(line for line in text.splitlines() if line.startswith("Q8_0 "))
+    assert f" {printed.amount(held)} GB " in row
+    assert " GiB " in row
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 120, 140])
+@pytest.mark.parametrize(
+    "asked",
+    [(), ("--find", "qwen3"), ("qwen3-30b-a3b",), ("llama-3.1-405b-instruct",),
+     ("qwen3-30b-a3b", "--device", "geforce-rtx-3090-24gb"),
+     ("llama-3.1-405b-instruct", "--device", "geforce-rtx-3090-24gb"), PAGE],
+    ids=" ".join,
+)  # fmt: skip
+def test_nothing_is_cut_and_no_line_is_wider_than_asked_for(width, asked, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(width))
+    lines = said(*asked).splitlines()
+    # addresses and products have no place to break at
+    prose = [line for line in lines if "https://" not in line and " = " not in line]
+    assert max(map(len, prose)) <= width
+    assert not any("…" in line for line in lines)
+    assert not any(line != line.rstrip() for line in lines)
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 140])

@@ -7,14 +7,18 @@ from PySide6.QtCore import QSize
 from PySide6.QtGui import QFontDatabase, QFontMetricsF
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
-from desktop.ui.design import Type, font
+from desktop.ui.design import Space, Type, font
 
 _FRAME = 2
 """Pixels of the style's border, which shows the focus."""
 
 
 class Reading(QPlainTextEdit):
-    """Lines of plain text. `figures` sets them in letters of equal width, for arithmetic."""
+    """Lines of plain text.
+
+    `figures` sets them in letters of equal width and away from the border, for arithmetic that
+    fills a page.
+    """
 
     def __init__(self, name: str, *, figures: bool = False, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -27,7 +31,7 @@ class Reading(QPlainTextEdit):
         if figures:
             made.setFamily(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont).family())
         self.setFont(made)
-        self.document().setDocumentMargin(0)
+        self.document().setDocumentMargin(Space.S if figures else 0)
 
     def show_lines(self, lines: Iterable[str]) -> None:
         """Show these lines, from the first."""
