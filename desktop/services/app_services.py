@@ -68,14 +68,17 @@ class AppServices:
 
     def start(self, request: RunRequest) -> None:
         """Begin a run; `RunEvent`s follow."""
+        self._pages.rest()
         self.runs.start(request)
 
     def start_parts(self, request: PartsRequest) -> None:
         """Measure the machine's parts; `PartDone`s follow, then `PartsFinished` or `RunFailed`."""
+        self._pages.rest()
         self.runs.start_parts(request)
 
     def start_rehearsal(self, request: RehearsalRequest) -> None:
         """Rehearse a build that is not here; `RehearsalFinished` or `RunFailed` follows."""
+        self._pages.rest()
         self.runs.start_rehearsal(request)
 
     def stop(self) -> None:

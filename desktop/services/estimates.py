@@ -5,11 +5,12 @@ ask here. Reading takes a second or two (the engine is asked for its devices), s
 slow-calls thread and kept; each further question is arithmetic.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Final
 
+from desktop import clock
 from desktop.errors import Reason
 from desktop.estimate.here import rows_here
 from desktop.estimate.sizes import weights_of
@@ -20,14 +21,17 @@ from desktop.records.events import FitsKnown
 from desktop.records.fits import Fit, FitRow, Fits, FitsRequest
 from desktop.records.model import Model, Quant
 from desktop.services import estimate_tables
+from desktop.services.fits_words import labels_and_names, names_of
 from desktop.services.ground import Ground, read_ground
+from desktop.services.offered import why_none, why_not
 from desktop.services.profiles import models
+from desktop.services.proposal import PLACES, high_tok_s, is_decent, proposed
 
-_FIT_ORDER: Final = (Fit.ON_CARD, Fit.IN_MEMORY, Fit.WITH_OFFLOAD, Fit.NOWHERE)
-_DECENT: Final = frozenset({"excellent", "good", "acceptable"})
-_BF16: Final = "bf16"
-_STEP: Final = 12
-"""Models of one step: so short that nobody waits long for the thread."""
+_FIT_ORDER: Final = (*PLACES, Fit.NOWHERE, Fit.RULED_OUT)
+_STEP_NS: Final = 100_000_000
+"""About so long is one step: nobody waits long for the thread."""
+_MOST: Final = 12
+"""Models of one step; more at once are hardly faster."""
 _USUAL: Final = frozenset(
     ("F16", "BF16", "Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "Q4_0", "Q3_K_M", "Q2_K", "MXFP4_MOE")
 )
@@ -101,11 +105,13 @@ class FitsWork:
 
     def __init__(self, ground: Ground, requests: Sequence[FitsRequest]) -> None:
         self._ground, self._requests = ground, tuple(requests)
-        first = self._requests[0]
-        self._labels, words = _words(first.words)
-        self._quants = [q for q in _quants(ground) if _wanted(q, self._labels, first)]
-        self._wanted = [m for m in models() if all(word in _names(m) for word in words)]
-        self._done = 0
+        self._labels, words = labels_and_names(self._requests[0].words)
+        wanted = [q for q in estimate_tables.quants() if self._is_wanted(q)]
+        self._wanted = [m for m in models() if all(word in names_of(m) for word in words)]
+        self._quants = [q for q in wanted if why_not(ground, q) is None]
+        told = self._labels or self._requests[0].all_builds
+        self._ruled_out = why_none(ground, wanted, self._wanted) if told else ()
+        self._done, self._step = 0, 1
         self._rows: list[list[FitRow]] = [[] for _ in self._requests]
 
     def go_on(self) -> bool:
@@ -114,11 +120,13 @@ class FitsWork:
         Raises:
             GramError: as `fits_of`.
         """
-        some = self._wanted[self._done : self._done + _STEP]
+        some, began = self._wanted[self._done : self._done + self._step], clock.now_ns()
         self._done += len(some)
-        asked = [_asked(self._ground, model, quant) for model in some for quant in self._quants]
+        asked = [_asked(self._ground, m, q) for m in some for q in self._quants if q.suits(m)]
         for found, request in zip(self._rows, self._requests, strict=True):
-            found.extend(self._chosen(asked, request))
+            found.extend(self._looked_at(asked, request))
+        if some:
+            self._step = models_of_a_step(len(some), clock.now_ns() - began)
         return bool(some)
 
     @property
@@ -126,36 +134,70 @@ class FitsWork:
         """How much is worked out, 0 to 1."""
         return self._done / len(self._wanted) if self._wanted else 1.0
 
+    def so_far(self) -> Fits | None:
+        """What is worked out already, where one context alone is asked for."""
+        return self.answers()[0] if len(self._requests) == 1 else None
+
     def answers(self) -> tuple[Fits, ...]:
         """Of each request, in their order."""
         pairs = zip(self._rows, self._requests, strict=True)
-        return tuple(_fits(self._ground, self._wanted, r, rows) for rows, r in pairs)
+        return tuple(self._answer(request, rows) for rows, request in pairs)
 
-    def _chosen(self, asked: Sequence[Asked], request: FitsRequest) -> list[FitRow]:
+    def _is_wanted(self, quant: Quant) -> bool:
+        if self._labels:
+            return quant.id in self._labels
+        return self._requests[0].all_builds or quant.file_type in _USUAL
+
+    def _looked_at(self, asked: Sequence[Asked], request: FitsRequest) -> list[FitRow]:
+        """With what does not run here; of a model not trained for such a context one row."""
         use = use_of(request)
         beyond = [a for a in asked if _is_beyond(a.model, use)]
         within = [a for a in asked if not _is_beyond(a.model, use)]
         if request.all_builds or self._labels:
-            found = _rows(self._ground, within, use)
-            return found + [beyond_row(self._ground, a, use) for a in beyond]
-        rows = self._proposed(within, request, use)
-        if not request.every_model:
-            return rows
+            rows = _rows(self._ground, within, use)
+        else:
+            rows = self._proposed(within, request, use)
         firsts = (next(group) for _, group in groupby(beyond, key=lambda a: a.model.id))
-        return rows + [beyond_row(self._ground, a, use) for a in firsts]
+        return rows + [_beyond_row(self._ground, one, use) for one in firsts]
 
     def _proposed(self, asked: Sequence[Asked], request: FitsRequest, use: Use) -> list[FitRow]:
-        """One build of each model; offload is looked at where none fits without it."""
+        """One build of each model; offload is looked at where none is decent without it."""
         found = _rows(self._ground, asked, use, offload=False)
-        there = {row.model.id for row in found if row.fit is not Fit.NOWHERE}
+        there = {row.model.id for row in found if row.runs and is_decent(row)}
         if self._ground.here.cards:
             rest = [a for a in asked if a.model.id not in there]
             found = [row for row in found if row.model.id in there]
             found += _rows(self._ground, rest, use)
-        rows = []
-        for _, group in groupby(found, key=lambda row: row.model.id):
-            rows += _chosen(list(group), request)
-        return rows
+        groups = (list(group) for _, group in groupby(found, key=lambda row: row.model.id))
+        return [proposed(rows, request.at_least_tok_s) or min(rows, key=_held) for rows in groups]
+
+    def _answer(self, request: FitsRequest, rows: Sequence[FitRow]) -> Fits:
+        ground = self._ground
+        every = request.all_builds or request.every_model
+        shown = sorted((row for row in rows if every or row.runs), key=_order)
+        there = {row.model.id for row in shown}
+        left = {row.model.id: row.model for row in rows if row.model.id not in there}.values()
+        return Fits(
+            request=request,
+            kind=ground.kind,
+            devices=ground.devices,
+            threads=ground.threads,
+            on_card_bytes=ground.on_card_bytes,
+            with_offload_bytes=ground.with_offload_bytes,
+            parts_at=ground.parts_at,
+            runs=len(ground.here.evidence.decode),
+            told=ground.told,
+            rows=tuple(shown),
+            hidden=len(left),
+            beyond=sum(_is_beyond(model, use_of(request)) for model in left),
+            ruled_out=self._ruled_out,
+            by_label=bool(self._labels),
+        )
+
+
+def models_of_a_step(count: int, took_ns: int) -> int:
+    """How many models to work out next, where `count` took so long."""
+    return max(1, min(_MOST, count * _STEP_NS // max(1, took_ns)))
 
 
 def use_of(request: FitsRequest) -> Use:
@@ -163,7 +205,7 @@ def use_of(request: FitsRequest) -> Use:
     return Use(context=request.context, depth=max(0, min(request.depth, request.context - 1)))
 
 
-def beyond_row(ground: Ground, asked: Asked, use: Use) -> FitRow:
+def _beyond_row(ground: Ground, asked: Asked, use: Use) -> FitRow:
     """A model that is not trained for such a context: no number is worth anything there."""
     model, quant = asked.model, asked.quant
     trained = model.context_trained or 0
@@ -171,31 +213,7 @@ def beyond_row(ground: Ground, asked: Asked, use: Use) -> FitRow:
         "estimate_beyond_context", {"name": model.name, "trained": trained, "found": use.context}
     )
     estimate = Estimate(model.id, quant.id, ground.here.name, None, use, reasons=(reason,))
-    return FitRow(model, quant, Fit.NOWHERE, estimate, asked.weights.capacity_bytes)
-
-
-def _fits(
-    ground: Ground, wanted: Sequence[Model], request: FitsRequest, rows: Sequence[FitRow]
-) -> Fits:
-    return Fits(
-        request=request,
-        kind=ground.kind,
-        devices=ground.devices,
-        threads=ground.threads,
-        on_card_bytes=ground.on_card_bytes,
-        with_offload_bytes=ground.with_offload_bytes,
-        parts_at=ground.parts_at,
-        runs=len(ground.here.evidence.decode),
-        told=ground.told,
-        rows=tuple(sorted(rows, key=_order)),
-        hidden=len(wanted) - len({row.model.id for row in rows}),
-    )
-
-
-def _wanted(quant: Quant, labels: frozenset[str], request: FitsRequest) -> bool:
-    if labels:
-        return quant.id in labels
-    return request.all_builds or quant.file_type in _USUAL
+    return FitRow(model, quant, Fit.RULED_OUT, estimate, asked.weights.capacity_bytes)
 
 
 def _asked(ground: Ground, model: Model, quant: Quant) -> Asked:
@@ -210,7 +228,17 @@ def _rows(
     ground: Ground, asked: Sequence[Asked], use: Use, *, offload: bool = True
 ) -> list[FitRow]:
     rows = rows_here(ground.here, asked, use, offload=offload)
-    return [replace(row, measured_tok_s=_measured(ground, row)) for row in rows]
+    return [replace(_told(row), measured_tok_s=_measured(ground, row)) for row in rows]
+
+
+def _told(row: FitRow) -> FitRow:
+    """That nobody tells how long a context the model is trained for, where it is so."""
+    if row.model.context_trained is not None or not row.runs:
+        return row
+    told = {"name": row.model.name, "found": row.estimate.use.context}
+    reason = Reason("estimate_context_untold", told)
+    estimate = replace(row.estimate, reasons=(*row.estimate.reasons, reason))
+    return replace(row, estimate=estimate)
 
 
 def _build(ground: Ground, model: Model, quant: Quant) -> str:
@@ -224,55 +252,12 @@ def _measured(ground: Ground, row: FitRow) -> float | None:
     return found[1] if found else None
 
 
-def _chosen(rows: Sequence[FitRow], request: FitsRequest) -> list[FitRow]:
-    """Of one model: the best quality that is fast enough; else the fastest of decent quality."""
-    for fit in _FIT_ORDER[:-1]:
-        there = [row for row in rows if row.fit is fit]
-        if not there:
-            continue
-        fast = [r for r in there if _low(r) >= request.at_least_tok_s]
-        if fast:
-            return [max(fast, key=lambda r: r.quant.rank)]
-        decent = [r for r in there if r.quant.quality in _DECENT] or there
-        return [max(decent, key=lambda r: (_low(r), r.quant.rank))]
-    return [min(rows, key=_held)] if request.every_model else []
-
-
-def _low(row: FitRow) -> float:
-    return row.estimate.decode.low_tok_s if row.estimate.decode else 0.0
-
-
 def _order(row: FitRow) -> tuple[int, float, int, str, int]:
     """Where it fits, then the high end of the range; ties by memory, then by name."""
-    decode = row.estimate.decode
-    high = decode.high_tok_s if decode else 0.0
-    return _FIT_ORDER.index(row.fit), -high, _held(row), row.model.id, -row.quant.rank
+    place = _FIT_ORDER.index(row.fit)
+    return place, -high_tok_s(row), _held(row), row.model.id, -row.quant.rank
 
 
 def _held(row: FitRow) -> int:
     need = row.estimate.need
     return need.total_bytes if need else row.size_bytes
-
-
-def _words(words: Iterable[str]) -> tuple[frozenset[str], tuple[str, ...]]:
-    """Quantizations that are named, by id, and the other words."""
-    by_name = {name.casefold(): q.id for q in estimate_tables.quants() for name in (q.id, q.label)}
-    folded = [word.casefold() for word in words]
-    return (
-        frozenset(by_name[word] for word in folded if word in by_name),
-        tuple(word for word in folded if word not in by_name),
-    )
-
-
-def _names(model: Model) -> str:
-    told = (model.id, model.name, model.family, model.publisher, *model.aliases)
-    return " ".join(filter(None, told)).casefold()
-
-
-def _quants(ground: Ground) -> list[Quant]:
-    """llama.cpp's own; BF16 only where the devices compute in it."""
-    return [
-        quant
-        for quant in estimate_tables.quants()
-        if quant.file_type and (quant.family != _BF16 or ground.computes_bf16)
-    ]

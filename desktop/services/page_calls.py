@@ -6,8 +6,9 @@ Nothing heavy is imported here: the estimates' modules are at the first question
 import logging
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from desktop import clock
 from desktop.errors import GramError, Reason
 from desktop.paths import Paths
 from desktop.records.events import FitsKnown
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 Call = Callable[[], PageEvent | None]
 Failed = Callable[[Reason], PageEvent]
+_ROWS_EVERY_NS: Final = 1_000_000_000
+"""Rows that are known already are told so often: a list that grows faster cannot be read."""
 
 
 class PageCalls:
@@ -34,6 +37,7 @@ class PageCalls:
         self._paths = paths
         self._slow = slow
         self._post = post
+        self.rows_every_ns = _ROWS_EVERY_NS
         self._fits, self._model, self._device = Newest(), Newest(), Newest()
 
     def fits(self, requests: Sequence[FitsRequest]) -> None:
@@ -65,6 +69,10 @@ class PageCalls:
             self._fits.ask()
             self._slow.submit(self._pages.forget)
 
+    def rest(self) -> None:
+        """Something is measured: what is worked out of what fits would disturb it, and ends."""
+        self._fits.ask()
+
     def end(self) -> None:
         """Nobody waits for answers any more: what is worked out ends with its step."""
         for newest in (self._fits, self._model, self._device):
@@ -78,15 +86,24 @@ class PageCalls:
 
     def _begin(self, ask: Ask, requests: Sequence[FitsRequest]) -> None:
         if ask.holds:
-            self._go_on(ask, self._pages.work(requests))
+            self._go_on(ask, self._pages.work(requests), clock.now_ns())
 
-    def _go_on(self, ask: Ask, work: "FitsWork") -> None:
-        """One step; the next waits its turn, so that a key or a detection need not wait."""
+    def _go_on(self, ask: Ask, work: "FitsWork", told_ns: int) -> None:
+        """One step; the next waits its turn, so that a key or a detection need not wait.
+
+        Args:
+            ask: the question.
+            work: what is left of it.
+            told_ns: when rows were told last.
+        """
         if not ask.holds:
             return
         if work.go_on():
-            self._post(FitsGoOn(work.fraction))
-            self._later(lambda: self._go_on(ask, work), FitsFailed)
+            now_ns = clock.now_ns()
+            due = now_ns - told_ns >= self.rows_every_ns
+            self._post(FitsGoOn(work.fraction, work.so_far() if due else None))
+            last_ns = now_ns if due else told_ns
+            self._later(lambda: self._go_on(ask, work, last_ns), FitsFailed)
             return
         for fits in work.answers():
             self._post(FitsKnown(fits))

@@ -19,6 +19,7 @@ from desktop.ui.components import (
     Muted,
     Progress,
     QuietButton,
+    Scale,
     column,
     fill_page,
     row,
@@ -57,7 +58,7 @@ class FitsPage(QWidget):
         self.setObjectName("page")
         self._known: dict[int, Fits] = {}
         self._asked: frozenset[int] = frozenset()
-        self._blocked = False
+        self._blocked = self._partial = False
         self.rehearsals: dict[Build, Rehearsal] = {}
         self.about = Muted(self.tr("Looking at this machine …"))
         self.slider = ContextSlider()
@@ -82,10 +83,8 @@ class FitsPage(QWidget):
         context = fits.request.context
         self._known[context] = fits
         self._asked -= {context}
-        self.about.setText(" \N{MIDDLE DOT} ".join(self._about(fits)))
         self.parts.offer(self._why_parts(fits))
-        spans = (span for f in self._known.values() for r in f.rows if (span := span_of(r)))
-        self.list.use_scale(scale_over(spans))
+        self.list.use_scale(self._scale(*self._known.values()))
         if context == self.slider.tokens:
             self.show_context(context)
         self._ask_next()
@@ -94,20 +93,33 @@ class FitsPage(QWidget):
         """Show what is known of a context; ask for it where nothing is."""
         fits = self._known.get(tokens)
         if fits is None:
-            self.show_going_on(0.0)
-            self._stack.setCurrentIndex(LOADING)
+            self._wait()
             self._ask_next()
             return
-        self.list.show_fits(fits, self.rehearsals)
-        self._stack.setCurrentIndex(FILLED)
+        self._partial = False
+        self.waiting.hide()
+        self._show_rows(fits)
 
-    def show_going_on(self, fraction: float) -> None:
-        """How much of what was asked for is worked out, 0 to 1."""
-        self.waiting.show_step(fraction, self.tr("Working out what fits"))
+    def show_going_on(self, fraction: float, so_far: Fits | None = None) -> None:
+        """How much of what was asked for is worked out, 0 to 1; and rows that are known already.
+
+        Older rows that are complete stay until there are all of the new ones.
+        """
+        held_up = self.tr("Waiting until what is measured has ended")
+        words = held_up if self._blocked else self.tr("Working out what fits")
+        self.waiting.show_step(fraction, words)
+        wanted = so_far is not None and so_far.request.context == self.slider.tokens
+        if so_far is None or not wanted or not (self._partial or self._is_waiting):
+            return
+        self._partial = True
+        self.list.use_scale(self._scale(so_far))
+        self._show_rows(so_far)
 
     def show_failure(self, reason: Reason) -> None:
         """The estimates could not be worked out."""
         self._asked = frozenset()
+        self._partial = False
+        self.waiting.hide()
         self.why.setText(_whole(reason))
         self._stack.setCurrentIndex(FAILED)
 
@@ -126,6 +138,9 @@ class FitsPage(QWidget):
         self._blocked = blocked
         self.parts.set_blocked(blocked=blocked)
         self.list.set_blocked(blocked=blocked)
+        # what was asked for ends with the measurement's start
+        self._asked = frozenset()
+        self.show_going_on(0.0)
         if not blocked and self.isVisible():
             self._ask_next()
 
@@ -201,19 +216,37 @@ class FitsPage(QWidget):
         self.again.clicked.connect(self._try_again)
 
     def _try_again(self) -> None:
-        self._stack.setCurrentIndex(LOADING)
+        self._wait()
         self._ask_next()
 
+    @property
+    def _is_waiting(self) -> bool:
+        return self._stack.currentIndex() == LOADING
+
+    def _wait(self) -> None:
+        """Of what was asked for there is no row yet."""
+        self._partial = False
+        self.show_going_on(0.0)
+        self.waiting.show()
+        self._stack.setCurrentIndex(LOADING)
+
+    def _show_rows(self, fits: Fits) -> None:
+        self.about.setText(" \N{MIDDLE DOT} ".join(self._about(fits)))
+        self.list.show_fits(fits, self.rehearsals)
+        self._stack.setCurrentIndex(FILLED)
+
+    @staticmethod
+    def _scale(*many: Fits) -> Scale:
+        """One that holds all of their ranges."""
+        return scale_over(span for f in many for r in f.rows if (span := span_of(r)))
+
     def _lay_out(self) -> None:
-        waiting, failed = QWidget(), QWidget()
-        words = column(self.waiting)
-        words.setAlignment(Qt.AlignmentFlag.AlignTop)
-        waiting.setLayout(words)
+        nothing, failed = QWidget(), QWidget()
         words = column(self.why, self.again)
         words.setAlignment(self.again, Qt.AlignmentFlag.AlignLeft)
         words.addStretch(1)
         failed.setLayout(words)
-        for part in (waiting, failed, self.list):
+        for part in (nothing, failed, self.list):
             self._stack.addWidget(part)
         head = row(Heading(self.tr("What fits")), self.slider)
         head.setStretch(0, 1)
@@ -224,6 +257,7 @@ class FitsPage(QWidget):
         layout.addLayout(title)
         layout.addWidget(self.banner)
         layout.addWidget(self.parts)
+        layout.addWidget(self.waiting)
         layout.addWidget(self._stack, 1)
         fill_page(self, layout, self.tr("What fits"))
 

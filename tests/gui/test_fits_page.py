@@ -95,6 +95,46 @@ class TestAsking:
         services.post(*fits_demo.fits_known(4096))
         assert not page.waiting.isVisible()
 
+    def test_rows_that_are_known_are_there_before_all_are(self, section, services):
+        page, whole = section.fits, fits_demo.fits()
+        some = replace(whole, rows=whole.rows[:3])
+        services.post(FitsGoOn(0.2, some))
+        assert page._stack.currentIndex() == FILLED
+        assert shown(page) == list(some.rows)
+        assert page.waiting.isVisible()
+        assert page.about.text()
+        page.list.table.selectRow(1)
+        chosen = page.list.table.current.model.id
+        services.post(FitsGoOn(0.5, replace(whole, rows=whole.rows[:8])))
+        assert len(shown(page)) == 8
+        assert page.list.table.current.model.id == chosen
+        services.post(*fits_demo.fits_known(4096))
+        assert not page.waiting.isVisible()
+        assert len(shown(page)) == len(whole.rows)
+
+    def test_some_rows_of_another_context_or_beside_all_older_ones_are_not_shown(
+        self, page, services
+    ):
+        before = shown(page)
+        some = replace(fits_demo.fits(), rows=fits_demo.fits().rows[:2])
+        page.forget()
+        services.post(FitsGoOn(0.2, some))
+        assert shown(page) == before
+        page.slider.choose(131072)
+        services.post(FitsGoOn(0.2, some))
+        assert page._stack.currentIndex() == LOADING
+
+    def test_what_a_measurement_holds_up_says_so_and_is_asked_for_after_it(
+        self, window, section, services
+    ):
+        page = section.fits
+        window.content.measure.measure()
+        assert page.waiting.words == "Waiting until what is measured has ended"
+        before = len(services.fits)
+        services.post(demo.finished())
+        assert page.waiting.words == "Working out what fits"
+        assert [r.context for r in services.fits[before]] == [4096]
+
     def test_nothing_is_worked_out_while_something_is_measured(self, window, section, services):
         window.content.measure.measure()
         before = len(services.fits)

@@ -13,7 +13,7 @@ from desktop.estimate.sizes import weights_of
 from desktop.records.estimate import Use
 from desktop.records.fits import Fit, FitsRequest
 from desktop.services import estimate_tables
-from desktop.services.estimates import fits_at, fits_of
+from desktop.services.estimates import fits_at, fits_of, models_of_a_step
 from desktop.services.profiles import models
 from tests.unit.test_fits import GIB, ground_with, here
 
@@ -55,15 +55,23 @@ def test_a_context_beyond_the_training_has_no_number():
     assert found.rows
     for row in found.rows:
         assert row.model.context_trained < 1 << 20
-        assert row.fit is Fit.NOWHERE
+        assert row.fit is Fit.RULED_OUT
         assert row.estimate.decode is None
         assert row.estimate.need is None
         assert [r.code for r in row.estimate.reasons] == ["estimate_beyond_context"]
 
 
+@pytest.mark.parametrize(
+    ("count", "took_ms", "next_count"),
+    [(1, 10, 10), (1, 2, 12), (1, 500, 1), (12, 1200, 1), (12, 300, 4), (4, 100, 4), (1, 0, 12)],
+)
+def test_a_step_is_as_many_models_as_take_a_tenth_of_a_second(count, took_ms, next_count):
+    assert models_of_a_step(count, took_ms * 1_000_000) == next_count
+
+
 def test_those_that_fit_stand_first():
     found = fits_of(ground(room=Room(host_bytes=8 * GIB)), request(4096, words=("llama",)))
-    fitting = [row.fit is not Fit.NOWHERE for row in found.rows]
+    fitting = [row.runs for row in found.rows]
     assert fitting == sorted(fitting, reverse=True)
     assert any(fitting)
     assert not all(fitting)

@@ -31,8 +31,8 @@ def asked(home):
     """The calls with a real thread and a real, empty ledger; and what they tell."""
     slow, told = SlowCalls(), queue.SimpleQueue()
     calls = PageCalls(home, slow, told.put)
-    calls.steps = []
-    calls.told = lambda: _answer(told, calls.steps)
+    calls.steps, calls.rows = [], []
+    calls.told = lambda: _answer(told, calls)
     calls.slow, calls.silent = slow, told.empty
     calls.so_far = lambda: [told.get() for _ in range(told.qsize())]
     yield calls
@@ -144,6 +144,32 @@ class TestFits:
         assert asked.steps == sorted(asked.steps)
         assert 0 < asked.steps[0] < asked.steps[-1] == 1
 
+    def test_rows_that_are_known_are_told_before_all_are(self, asked):
+        asked.rows_every_ns = 0
+        asked.fits([FitsRequest(context=512, depth=511, words=("qwen",), every_model=True)])
+        whole = asked.told().fits
+        counts = [len(fits.rows) for fits in asked.rows]
+        assert len(counts) >= 3
+        assert counts == sorted(counts)
+        assert 0 < counts[0] < counts[-1] == len(whole.rows)
+        assert asked.rows[-1] == whole
+
+    def test_of_several_contexts_only_whole_answers_are_told(self, asked):
+        asked.rows_every_ns = 0
+        asked.fits(self.requests(512, 1024))
+        asked.told()
+        assert asked.steps
+        assert not asked.rows
+
+    def test_a_measurement_ends_what_is_worked_out(self, asked):
+        held = threading.Event()
+        asked.slow.submit(held.wait)
+        asked.fits(self.requests(512))
+        asked.rest()
+        held.set()
+        asked.slow.submit(lambda: None).result(WAIT_S)
+        assert asked.silent()
+
     def test_an_absurd_context_is_told_as_the_reason(self, asked):
         asked.fits([FitsRequest(context=0)])
         told = asked.told()
@@ -163,8 +189,9 @@ class TestFits:
         assert asked.told().fits.request.context == 512
 
 
-def _answer(told, steps):
+def _answer(told, calls):
     """The next event but steps, which are kept."""
     while isinstance(event := told.get(timeout=WAIT_S), FitsGoOn):
-        steps.append(event.fraction)
+        calls.steps.append(event.fraction)
+        calls.rows += [event.so_far] if event.so_far else []
     return event
