@@ -31,16 +31,6 @@ SPARE_BYTES: Final = 1 << 30
 _NO_TEXTS: Final = "none"
 
 
-def rehearsal_folder(paths: Paths) -> Path:
-    """Where rehearsals' files lie."""
-    return paths.cache / "rehearsals"
-
-
-def sweep(paths: Paths) -> None:
-    """Remove what an earlier rehearsal left. Only for who holds the measuring turn."""
-    shutil.rmtree(rehearsal_folder(paths), ignore_errors=True)
-
-
 def room_bytes(paths: Paths) -> int:
     """How much a rehearsal may write.
 

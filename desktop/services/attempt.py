@@ -13,7 +13,7 @@ from typing import Protocol, TypeVar
 
 from desktop import clock
 from desktop.bench.process import WorkerProcess
-from desktop.builds.rehearsal_file import sweep
+from desktop.builds.rehearsal_folder import sweep
 from desktop.errors import BenchError, Reason
 from desktop.identity.envelope import seal
 from desktop.identity.keys import open_signer

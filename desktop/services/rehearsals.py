@@ -20,13 +20,13 @@ from desktop.bench.protocol import Job, Loaded
 from desktop.builds.rehearsal_file import (
     can_rehearse,
     make_rehearsal,
-    rehearsal_folder,
     room_bytes,
-    sweep,
 )
+from desktop.builds.rehearsal_folder import rehearsal_folder, sweep
 from desktop.errors import GramError
 from desktop.estimate.catalogue import find, suggestions
 from desktop.estimate.rehearsal import RehearsalPlan, plan_rehearsal, whole_seconds
+from desktop.estimate.sheet import check_suits
 from desktop.machine.conditions import read_conditions
 from desktop.machine.cores import usable_cores
 from desktop.machine.load import LoadReader, LoadWindow
@@ -208,15 +208,23 @@ def named_build(text: str) -> tuple[Model, Quant]:
     """The model and the quantization of `MODEL:QUANT`, by exact keys.
 
     Raises:
-        GramError: `rehearsal_name`, with names that are spelt alike.
+        GramError: `rehearsal_name`, with names that are spelt alike; `rehearsal_no_quant`,
+            `quant_unknown`, with those that there are for the model; `estimate_mixtures_only`.
     """
-    name, _, label = text.rpartition(":")
-    model, quant = find(name, models()), find(label, quants())
-    if model is not None and quant is not None:
-        return model, quant
-    near = suggestions(name or text, models()) if model is None else ()
-    said = f" Near: {', '.join(near)}." if near else ""
-    raise GramError("rehearsal_name", name=text or "nothing", near=said)
+    name, colon, label = text.partition(":")
+    model = find(name, models())
+    if model is None:
+        near = suggestions(name, models())
+        said = f" Near: {', '.join(near)}." if near else ""
+        raise GramError("rehearsal_name", name=text.strip() or "nothing", near=said)
+    quant = find(label, quants())
+    if quant is None:
+        allowed = ", ".join(q.label for q in quants() if q.file_type and q.suits(model))
+        if not (colon and label.strip()):
+            raise GramError("rehearsal_no_quant", name=model.id, allowed=allowed)
+        raise GramError("quant_unknown", name=label, allowed=allowed)
+    check_suits(quant, model)
+    return model, quant
 
 
 def sweep_left(paths: Paths) -> None:

@@ -9,13 +9,11 @@ from typing import Final
 
 from desktop.bench.process import WorkerProcess
 from desktop.bench.protocol import Job
-from desktop.builds.download import fetch_file
 from desktop.builds.hashes import hashes_in
 from desktop.builds.header import read_header
 from desktop.builds.reference import obtain_reference, reference
 from desktop.builds.store import find_build, locate
 from desktop.errors import BenchError
-from desktop.estimate.memory import host_bytes
 from desktop.machine.cores import usable_cores
 from desktop.machine.memory import memory_bytes
 from desktop.machine.merge import with_engine
@@ -31,11 +29,10 @@ from desktop.services.attempt import Attempt, Outside
 from desktop.services.facts import engine_devices
 from desktop.services.measurement import Measurement
 from desktop.services.power_watch import PowerWatch
+from desktop.services.unused_cards import card_backends
 
 log = logging.getLogger(__name__)
 _CHOOSABLE: Final = CARD_KINDS | {DeviceKind.SOFTWARE}
-_NOT_OF_CARDS: Final = frozenset({"CPU", "BLAS", "RPC"})
-"""Backends that compute on the processor, or elsewhere."""
 
 
 class Session(Attempt):
@@ -81,11 +78,14 @@ class Session(Attempt):
     def _find_build(self, paths: Paths) -> LocalBuild:
         if not self._wants_reference():
             return find_build(self._request.build, paths, hashes_in(paths), self._fetching)
+        # requests: on the run thread, not where the window comes up
+        from desktop.builds.transfer import download  # noqa: PLC0415
+
         local, reason = obtain_reference(
             paths,
             environment=self.outside.environment,
             progress=self._fetching,
-            fetch=fetch_file,
+            fetch=download,
         )
         if reason is not None:
             self.notice(reason)
@@ -111,6 +111,9 @@ class Session(Attempt):
             return
         context = max(test.n_tokens for test in plan.tests)
         use = Use(context, batch=plan.n_batch, micro_batch=plan.n_ubatch)
+        # numpy: as above
+        from desktop.estimate.memory import host_bytes  # noqa: PLC0415
+
         need_bytes = host_bytes(read_header(local.path), use)
         if need_bytes > available:
             raise BenchError(
@@ -191,7 +194,7 @@ def refuse_lost_card(machine: Machine, engine: Devices) -> None:
     Raises:
         BenchError: `card_lost`.
     """
-    able = [name for name in engine.backends if name not in _NOT_OF_CARDS]
+    able = card_backends(engine)
     discrete = next((card for card in machine.accelerators if not card.integrated), None)
     if able and discrete is not None:
         raise BenchError("card_lost", card=discrete.name, backends=", ".join(able))

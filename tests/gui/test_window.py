@@ -383,3 +383,47 @@ def test_first_paint_comes_before_pyqtgraph():
         check=False,
     )
     assert done.stdout.splitlines() == ["early []", "late True 0"], done.stderr
+
+
+DOOR = """
+import sys
+from pathlib import Path
+from desktop.app import App, _qt
+from desktop.paths import Paths
+
+HEAVY = {"numpy", "gguf", "pyqtgraph", "duckdb", "requests", "keyring", "nacl", "llama_cpp"}
+HEAVY |= {"PySide6.QtSvg", "desktop.ui.content", "desktop.services.app_services"}
+
+def there():
+    return sorted(HEAVY & set(sys.modules))
+
+class Door(App):
+    def _make_services(self):
+        print("painted", there(), flush=True)
+        made = super()._make_services()
+        # the live graph's own thread loads numpy a little later
+        print("made", sorted({"numpy", "gguf", "duckdb", "requests"} & set(sys.modules)))
+        self.filled.connect(self.window.close)
+        return made
+
+home = Path(sys.argv[1])
+qt = _qt()
+door = Door(qt, Paths(home, home, home))
+door.show()
+code = qt.exec()
+door.close()
+print("ended", code)
+"""
+
+
+def test_the_programs_own_start_paints_before_all_that_is_heavy(tmp_path):
+    """And makes its services without what only estimates, files and the live graph need."""
+    done = subprocess.run(
+        [sys.executable, "-c", DOOR, str(tmp_path)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.stdout.splitlines() == ["painted []", "made []", "ended 0"], done.stderr
