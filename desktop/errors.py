@@ -6,6 +6,8 @@ window translates the same templates. A sentence says what happened; the advice 
 next.
 """
 
+import re
+import unicodedata
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeAlias
@@ -218,11 +220,25 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
         ),
         "ledger_open": Sentence(
             "The ledger of results cannot be opened: {detail}.",
-            "Nothing was changed. Check the data folder (`gram doctor`).",
+            "Nothing was changed. Check the permissions of the data folder (`gram doctor`).",
         ),
         "ledger_newer": Sentence(
             "The ledger was written by a newer Gram (format {found}; this one knows {known}).",
             "Nothing was changed. Update Gram.",
+        ),
+        "ledger_damaged": Sentence(
+            "The ledger of results is damaged: {detail}.",
+            "Nothing was changed. `gram doctor` says what can still be read of it, and how to "
+            "rescue it.",
+        ),
+        "ledger_not_ours": Sentence(
+            "{name} in the data folder is not Gram's ledger: {detail}.",
+            "Nothing was changed. Move it away, and Gram makes a ledger of its own: `gram doctor` "
+            "shows how.",
+        ),
+        "ledger_busy": Sentence(
+            "The ledger of results is in use by another program: {detail}.",
+            "Nothing was changed. Try again when that program has ended.",
         ),
         "folder_read_only": Sentence(
             "Gram may not write in its data folder: {detail}.",
@@ -300,6 +316,23 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
         ),
         "settings_busy": Sentence(
             "The setting could not be kept: another Gram is changing the settings.", "Try again."
+        ),
+        "setting_near": Sentence(
+            "There is no setting called {name}.", "Did you mean {near}? There are: {allowed}."
+        ),
+        "setting_near_in_file": Sentence(
+            "In {file}, {name} is no setting, so it is not used.",
+            "Did you mean {near}? Correct the name with an editor: the file is left as it is.",
+        ),
+        "setting_in_section": Sentence(
+            "In {file}, {name} stands below [{section}], where it is not used: settings have no "
+            "sections.",
+            "Write it as {near}, above the first line in square brackets, with an editor: the file "
+            "is left as it is.",
+        ),
+        "settings_not_read": Sentence(
+            "In {file} these are no settings of this Gram, so they are not used: {names}.",
+            "There are: {allowed}. The file is left as it is: a newer Gram may know them.",
         ),
         "resource_damaged": Sentence(
             "Gram's data file {name} is damaged: {detail}.", "Install Gram again."
@@ -663,6 +696,24 @@ def _fill(template: str, params: Mapping[str, Param]) -> str:
     return template.format_map({name: visible(value) for name, value in params.items()})
 
 
+_NOT_SHOWN: Final = "\N{REPLACEMENT CHARACTER}"
+MOST_MARKS: Final = 4
+"""On one letter: no writing has more, and many reach over the lines above and below."""
+_IGNORABLE: Final = frozenset(
+    # of Default_Ignorable_Code_Point (Unicode, DerivedCoreProperties) those that are no controls,
+    # and the braille blank: grapheme joiner, fillers, inherent vowels, selectors of variants
+    map(
+        chr,
+        (
+            *(0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0),
+            *range(0x180B, 0x1810),
+            *range(0xFE00, 0xFE10),
+            *range(0xE0100, 0xE01F0),
+        ),
+    )
+)
+
+
 def visible(value: Param) -> Param:
     """`value` without control characters: names and engines' words come from strangers' files."""
     return visible_text(value) if isinstance(value, str) else value
@@ -671,9 +722,29 @@ def visible(value: Param) -> Param:
 def visible_text(text: str, keep: str = "") -> str:
     """`text` with a sign in place of what is not shown: controls, ends of lines, turned writing.
 
+    So is what has no width or looks like nothing, and a pile of marks is cut: letters have few.
+
     Args:
         text: of any length.
         keep: characters that stay all the same.
     """
-    hidden = {c for c in set(text) if not c.isprintable() and c not in keep}
-    return text.translate(dict.fromkeys(map(ord, hidden), "\N{REPLACEMENT CHARACTER}"))
+    if text.isascii() and text.isprintable():
+        return text
+    # of the few characters that a text is made of, not of each place
+    hidden = {c for c in set(text) if is_hidden(c) and c not in keep}
+    shown = text.translate(dict.fromkeys(map(ord, hidden), _NOT_SHOWN))
+    marks = "".join(re.escape(c) for c in set(shown) if is_mark(c))
+    if not marks:
+        return shown
+    pile = f"([{marks}]{{{MOST_MARKS}}})[{marks}]+"
+    return re.sub(pile, rf"\1{_NOT_SHOWN}", shown)
+
+
+def is_hidden(letter: str) -> bool:
+    """Whether it has no shape of its own: controls, and what Unicode calls ignorable."""
+    return not letter.isprintable() or letter in _IGNORABLE
+
+
+def is_mark(letter: str) -> bool:
+    """Whether it is drawn on the letter before it, without room of its own."""
+    return unicodedata.category(letter) in {"Mn", "Me"}

@@ -1,17 +1,20 @@
 """What the person set: `settings.toml`, flat.
 
 A file that is no TOML is set aside (`toml_file`); a value that is not allowed is left out. The
-person is told of both by a `Reason`. Comments, and keys of a newer Gram, are kept.
+person is told of both by a `Reason`, and of what is no setting: a slip of the keyboard is not
+silent. Comments, and keys of a newer Gram, are kept.
 """
 
+import difflib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from desktop.errors import GramError, Reason
-from desktop.toml_file import Value, change_toml, read_toml
+from desktop.errors import GramError, Param, Reason
+from desktop.toml_file import Table, Value, broken_ones, change_toml, read_toml
 
 _ISO_COUNTRIES: Final = frozenset(
     re.findall(
@@ -36,7 +39,13 @@ _LEAST_USD: Final = 0.0001
 """Less is a slip of the keyboard: no hour and no kWh costs a hundredth of a cent."""
 _FIGURES: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)")
 _SHOWN: Final = 60
-"""Characters of a wrong value."""
+"""Characters of a wrong value or name."""
+_CLOSE: Final = 0.75
+"""Of difflib's ratio: one wrong letter in four."""
+_MOST_NAMED: Final = 5
+"""Of the names that are like no setting's."""
+_MOST_COMPARED: Final = 100
+"""Names of a file, and of each section in it: comparing thousands would take seconds."""
 _REFUSALS: Final = (ValueError, TypeError, OverflowError)
 _DEFAULTS: Final[Mapping[object, str]] = {None: "not set", False: "no"}
 _YES_NO: Final = {"yes": True, "true": True, "no": False, "false": False}
@@ -136,18 +145,30 @@ KEYS: Final[Mapping[str, Key]] = {
 }
 
 
+_WORDS: Final = [word for key in KEYS for word in key.split("_")]
+_CALLED: Final[Mapping[str, str]] = {
+    **{word: key for key in KEYS for word in key.split("_") if _WORDS.count(word) == 1},
+    **{key: key for key in KEYS},
+}
+"""What a setting may be called by: its name, and each word of it that no other has."""
+
+
 def read_settings(path: Path) -> Loaded:
     """The settings of the file at `path`; the defaults where there is none. Never raises."""
-    found = read_toml(path)
-    loaded = _of(found.values, path.name)
-    return loaded if found.told is None else loaded._replace(told=(found.told, *loaded.told))
+    return _loaded(read_toml(path), path.name)
+
+
+def set_aside(path: Path) -> tuple[Path, ...]:
+    """The broken files that lie beside the settings. Raises OSError: the folder cannot be read."""
+    return broken_ones(path)
 
 
 def change_setting(path: Path, name: str, value: str | None) -> Loaded:
     """Set `name` to `value`, or unset it with None; the settings afterwards.
 
     Raises:
-        GramError: `setting_unknown`, `setting_bad`, `settings_write`. The file is as it was then.
+        GramError: `setting_unknown`, `setting_near`, `setting_bad`, `settings_write`,
+            `settings_busy`. The file is as it was then.
     """
     key = key_of(name)
     try:
@@ -155,20 +176,29 @@ def change_setting(path: Path, name: str, value: str | None) -> Loaded:
     except _REFUSALS as e:
         said = {"name": name, "found": _shown(value), "allowed": key.allowed}
         raise GramError("setting_bad", **said) from e
-    found = change_toml(path, name, checked)
-    settings, _ = _of(found.values, path.name)
-    return Loaded(settings, () if found.told is None else (found.told,))
+    return _loaded(change_toml(path, name, checked), path.name)
 
 
 def key_of(name: str) -> Key:
     """The key of that name.
 
     Raises:
-        GramError: `setting_unknown`.
+        GramError: `setting_unknown`; `setting_near` where another is called nearly so.
     """
-    if name not in KEYS:
-        raise GramError("setting_unknown", name=name, allowed=", ".join(KEYS))
-    return KEYS[name]
+    if name in KEYS:
+        return KEYS[name]
+    said: dict[str, Param] = {"name": _cut(name), "allowed": ", ".join(KEYS)}
+    near = _nearest(name)
+    if near is None:
+        raise GramError("setting_unknown", **said)
+    raise GramError("setting_near", near=near, **said)
+
+
+def _loaded(found: Table, file: str) -> Loaded:
+    """The settings of a file, and all that is to be told of it."""
+    loaded = _of(found.values, file)
+    told = (*loaded.told, *_not_read(found.values, file))
+    return loaded._replace(told=told if found.told is None else (found.told, *told))
 
 
 def _of(table: Mapping[str, Any], file: str) -> Loaded:
@@ -189,7 +219,53 @@ def _bad_in_file(file: str, name: str, found: object) -> Reason:
     return Reason("setting_bad_in_file", {**said, "allowed": KEYS[name].allowed})
 
 
+def _not_read(table: Mapping[str, Any], file: str) -> Iterator[Reason]:
+    """What stands in the file and is no setting: what each setting may be meant by, then the rest.
+
+    However long the file, it is a sentence for each setting and place, and one for the rest.
+    """
+    slips: dict[tuple[str, bool], Reason] = {}
+    rest: list[str] = []
+    unknown = ((name, value) for name, value in table.items() if name not in KEYS)
+    for name, value in islice(unknown, _MOST_COMPARED):
+        inside = list(islice(value, _MOST_COMPARED)) if isinstance(value, dict) else []
+        found = [slip for inner in inside if (slip := _slip(file, inner, name))]
+        if not found and (slip := _slip(file, name)):
+            found = [slip]
+        for near, reason in found:
+            slips.setdefault((near, bool(inside)), reason)
+        if not found:
+            rest.append(f"[{_cut(name)}]" if inside else _cut(name))
+    yield from slips.values()
+    if rest:
+        names = ", ".join(rest[:_MOST_NAMED]) + ", …" * (len(rest) > _MOST_NAMED)
+        yield Reason(
+            "settings_not_read", {"file": file, "names": names, "allowed": ", ".join(KEYS)}
+        )
+
+
+def _slip(file: str, name: str, section: str | None = None) -> tuple[str, Reason] | None:
+    """The setting that may be meant, and what to say; None where the name is like none of them."""
+    near = _nearest(name)
+    if near is None:
+        return None
+    said: dict[str, Param] = {"file": file, "name": _cut(name), "near": near}
+    if section is None:
+        return near, Reason("setting_near_in_file", said)
+    return near, Reason("setting_in_section", {**said, "section": _cut(section)})
+
+
+def _nearest(name: str) -> str | None:
+    """The setting that is called so but for capitals, dashes, a missing word or a slip."""
+    written = _cut(name).strip().lower().replace("-", "_").replace(" ", "_")
+    close = difflib.get_close_matches(written, _CALLED, 1, _CLOSE)
+    return _CALLED[close[0]] if close else None
+
+
 def _shown(value: object) -> str:
     """As it stands in the file, a long one cut."""
-    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return _cut(str(value).lower() if isinstance(value, bool) else str(value))
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

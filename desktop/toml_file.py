@@ -6,6 +6,7 @@ never overwritten.
 
 import contextlib
 import os
+import re
 import stat
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -26,6 +27,7 @@ _TOO_LARGE: Final = f"larger than {_MAX_BYTES >> 10} KiB"
 _LOCK_S: Final = 10.0
 _READING_S: Final = 2.0
 """Who reads waits less: another Gram takes milliseconds."""
+_ASIDE: Final = "{}.broken-{}{}"
 _MARK: Final = "\ufeff"
 """The byte-order mark."""
 _BROKEN: Final = (ValueError, RecursionError)
@@ -71,6 +73,18 @@ def change_toml(path: Path, name: str, value: Value | None) -> Table:
             raise GramError("settings_write", detail=_said(e)) from e
         changed = _changed(found, name, value)
         return changed._replace(told=_write(file, changed.text, broken))
+
+
+def broken_ones(path: Path) -> tuple[Path, ...]:
+    """What was set aside of the file, by number.
+
+    Raises:
+        OSError: the folder cannot be read.
+    """
+    file = _target(path)
+    named = re.compile(_ASIDE.format(re.escape(file.stem), "([0-9]+)", re.escape(file.suffix)))
+    found = [(m, p) for p in file.parent.iterdir() if (m := named.fullmatch(p.name))]
+    return tuple(p for _, p in sorted(found, key=lambda pair: int(pair[0][1])))
 
 
 def _changed(found: Table, name: str, value: Value | None) -> Table:
@@ -229,7 +243,7 @@ def _set_aside(path: Path, detail: str) -> Reason:
 
     Only under the lock: a rename writes over a file that has just taken the name.
     """
-    free = (path.with_name(f"{path.stem}.broken-{n}{path.suffix}") for n in range(1, 1000))
+    free = (path.with_name(_ASIDE.format(path.stem, n, path.suffix)) for n in range(1, 1000))
     aside = next((name for name in free if not os.path.lexists(name)), None)
     if aside is None:
         return Reason("settings_unreadable", {"detail": "too many broken ones lie beside it"})

@@ -50,9 +50,11 @@ def gram() -> None:
 def machine(*, as_json: bool) -> None:
     """Show what this machine is, and what can read its power."""
     from desktop.cli import machine_show  # noqa: PLC0415
+    from desktop.cli.begin import begin_log  # noqa: PLC0415
     from desktop.paths import default_paths  # noqa: PLC0415
     from desktop.services.facts import machine_facts  # noqa: PLC0415
 
+    begin_log(default_paths())
     _print(machine_facts(default_paths()), machine_show.machine, as_json=as_json)
 
 
@@ -216,11 +218,11 @@ def set_settings(key: str | None, value: str | None, *, unset: bool, as_json: bo
 def doctor(*, as_json: bool) -> None:
     """Check what Gram needs: what is found, what is missing, where the log is."""
     from desktop.cli import show  # noqa: PLC0415
-    from desktop.services.doctor import examine  # noqa: PLC0415
+    from desktop.services.doctor import FAULTS, examine  # noqa: PLC0415
 
     findings = examine()
     _print(findings, show.findings, as_json=as_json)
-    sys.exit(EXIT_ERROR if any(f.state == "missing" for f in findings) else 0)
+    sys.exit(EXIT_ERROR if any(f.state in FAULTS for f in findings) else 0)
 
 
 @gram.command(context_settings={"ignore_unknown_options": True})

@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import TypedDict, Unpack
 
 from desktop.cli import EXIT_ERROR, EXIT_STOPPED, EXIT_USAGE, fits_json, fits_show
-from desktop.cli.following import begin_log, measured, outside_of, signing_of
+from desktop.cli.begin import begin_log
+from desktop.cli.following import measured, outside_of, signing_of
 from desktop.cli.live import LiveLine
 from desktop.cli.output import after_keeping, say_error, say_json
 from desktop.cli.parts import PartsLine

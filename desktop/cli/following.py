@@ -8,14 +8,13 @@ from pathlib import Path
 from types import FrameType
 from typing import Final, Protocol, TypeVar
 
+from desktop.cli.begin import begin_log
 from desktop.cli.live import LiveLine
-from desktop.cli.output import say_reason
 from desktop.paths import Paths
 from desktop.records.events import AppEvent, Notice, RunFailed
 from desktop.records.request import Signing
 from desktop.services.app_services import AppServices
 from desktop.services.attempt import Outside
-from desktop.services.log import log_to
 from desktop.services.slow import SlowCalls
 
 POLL_S: Final = 0.5
@@ -36,13 +35,6 @@ def signing_of(*, unsigned: bool, key_file: Path | None, allow_key_file: bool) -
     if key_file is not None:
         return Signing.KEY_FILE
     return Signing.KEYCHAIN_OR_FILE if allow_key_file else Signing.KEYCHAIN
-
-
-def begin_log(paths: Paths) -> None:
-    """Start the log; where there can be none, say so and go on."""
-    why = log_to(paths)
-    if why is not None:
-        say_reason(why)
 
 
 def measured(

@@ -17,8 +17,9 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Final, TextIO
 
+from desktop.cli.foreign import APART, APART_ENDS, shown, to_be_escaped
 from desktop.cli.plain import Plain
-from desktop.errors import Param, Reason, visible_text
+from desktop.errors import Param, Reason
 
 _NEAREST: Final = "gram-nearest"
 """The name of the error handler, for `codecs`."""
@@ -59,6 +60,8 @@ _LETTERS: Final = {
     "\N{LATIN SMALL LETTER L WITH STROKE}": "l",
     "\N{LATIN CAPITAL LETTER L WITH STROKE}": "L",
     "\N{LATIN SMALL LETTER DOTLESS I}": "i",
+    APART: "",
+    APART_ENDS: "",
 }
 _SHAPES: Final = (
     # Unicode's blocks of box drawing, block elements and braille: the moving line is made of them
@@ -89,7 +92,7 @@ def say(text: str, *, err: bool = False) -> None:
     Raises:
         OSError: it cannot be written.
     """
-    _write(visible_text(text, _STAYS), err=err)
+    _write(shown(text, _STAYS), err=err)
 
 
 def say_json(value: Plain, *, indent: int | None = 2) -> None:
@@ -102,13 +105,15 @@ def say_json(value: Plain, *, indent: int | None = 2) -> None:
 
 
 def say_json_text(text: str) -> None:
-    """JSON as it is written already; what is not shown is escaped, so that it is the same JSON.
+    """JSON as it is written already; what a terminal could draw elsewhere is escaped.
+
+    It is the same JSON.
 
     Raises:
         OSError: it cannot be written.
     """
-    hidden = (c for c in set(text) if not c.isprintable() and c != "\n")
-    _write(text.translate({ord(c): _escaped(c) for c in hidden}))
+    escaped = (c for c in set(text) if to_be_escaped(c) and c != "\n")
+    _write(text.translate({ord(c): _escaped(c) for c in escaped}))
 
 
 def say_reason(reason: Reason) -> None:

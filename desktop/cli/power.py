@@ -9,7 +9,8 @@ from rich.live import Live
 from rich.text import Text
 
 from desktop.cli import figures, show
-from desktop.cli.following import Stopping, begin_log
+from desktop.cli.begin import begin_log
+from desktop.cli.following import Stopping
 from desktop.cli.output import say, say_json
 from desktop.cli.plain import to_plain
 from desktop.cli.tables import cell, console

@@ -24,10 +24,12 @@ def show_results(
     What a run cost, price and carbon, is derived anew by the settings of today.
     """
     from desktop.cli import results as door  # noqa: PLC0415
+    from desktop.cli.begin import begin_log  # noqa: PLC0415
     from desktop.paths import default_paths  # noqa: PLC0415
 
     if (result is not None) + only_parts + (export is not None) > 1:
         raise click.UsageError("Give only one of ID, --parts and --export.")
+    begin_log(default_paths())
     if export is not None:
         door.export(default_paths(), export)
     elif result is not None:

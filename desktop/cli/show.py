@@ -16,14 +16,14 @@ from desktop.records.run import Note, Plan, Rate, Run
 from desktop.rules.marks import SIGNS, marks_of
 from desktop.rules.notes import WORDS
 from desktop.rules.rates import energy_per_token_j
-from desktop.services.doctor import Finding
+from desktop.services.finding import FAULTS, Finding
 from desktop.services.power_facts import PowerFacts
 from desktop.services.results import Checked
 
 WHOLE_PERCENT = 98
 DERIVED = "Not signed: by the settings of today, what a million generated tokens cost here."
 PLACES = {"used": "green", "readable": "", "not readable": "yellow"}
-STATES = {"ok": "green", "optional": "yellow", "missing": "red"}
+STATES = {"ok": "green", "optional": "yellow", **dict.fromkeys(FAULTS, "red")}
 """The words of `gram power` and `gram doctor`, and their colours."""
 
 

@@ -13,6 +13,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from desktop.cli.foreign import shown
 from desktop.cli.output import say
 from desktop.errors import visible_text
 
@@ -34,10 +35,10 @@ class PlainConsole(Console):
     ) -> Iterable[Segment]:
         """Everything that is printed passes here; what moves the cursor of itself is Rich's own."""
         for segment in super().render(renderable, options):
-            if segment.control or segment.text.isprintable():
+            if segment.control or (segment.text.isascii() and segment.text.isprintable()):
                 yield segment
             else:
-                yield Segment(visible_text(segment.text, "\n"), segment.style)
+                yield Segment(shown(segment.text, "\n"), segment.style)
 
 
 def console(*, stderr: bool = False) -> Console:

@@ -45,7 +45,7 @@ def open_signer(
     Raises:
         KeyUnavailableError: one of the codes under *keys* in the catalogue.
     """
-    named = key_file or _named(environment)
+    named = key_file or named_key_file(environment)
     ask = from_keychain or _system_keychain
     match signing:
         case Signing.UNSIGNED:
@@ -87,6 +87,16 @@ def _system_keychain(
     return keychain.load_or_create(lock, environment=environment, create=create)
 
 
-def _named(environment: Mapping[str, str]) -> Path | None:
+def named_key_file(environment: Mapping[str, str] = os.environ) -> Path | None:
+    """The file that `GRAM_KEY_FILE` names; None where it is not set.
+
+    Raises:
+        KeyUnavailableError: `key_file_bad` when it names a home folder that does not exist.
+    """
     text = environment.get(KEY_FILE_VARIABLE)
-    return Path(text).expanduser() if text else None
+    if not text:
+        return None
+    try:
+        return Path(text).expanduser()
+    except RuntimeError as e:
+        raise KeyUnavailableError("key_file_bad", name=text, detail="there is no such home") from e

@@ -21,6 +21,8 @@ from desktop.rules.dsse import statement_id, to_json
 FORMAT: Final = 1
 APPLICATION_ID: Final = 0x4752414D
 """`GRAM` in ASCII; `file` and SQLite's tools show it."""
+LEDGER_MARKS: Final = f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT}"
+"""What tells a ledger from another program's file, as SQL; copies made by other tools lack it."""
 BUSY_S: Final = 15.0
 _SMALLEST_PAGE_BYTES: Final = 512
 _ROOM_BYTES: Final = 131_072
@@ -47,6 +49,7 @@ _DAMAGED = frozenset(
         sqlite3.SQLITE_CONSTRAINT,
     }
 )
+_BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 # a full or read-only disk takes no file beside the ledger
 _NO_ROOM_BESIDE = frozenset(
     {
@@ -70,8 +73,7 @@ class Ledger:
         Call it before a measurement, so that a ledger that cannot keep the result is told first.
 
         Raises:
-            LedgerError: `ledger_open` (damaged, not ours), `ledger_newer`, or `ledger_write` (no
-                room, read-only).
+            LedgerError: `ledger_write` (no room, read-only), or one of those of `entries`.
         """
         self._write(_rehearse)
 
@@ -83,7 +85,7 @@ class Ledger:
             kept_at: RFC 3339, UTC.
 
         Raises:
-            LedgerError: `ledger_write` (full or read-only disk), `ledger_open`, `ledger_newer`.
+            LedgerError: `ledger_write` (full or read-only disk), or one of those of `entries`.
         """
         found_id = statement_id(envelope.payload)
         row = (found_id, envelope.payload_type, to_json(envelope), kept_at)
@@ -96,15 +98,28 @@ class Ledger:
         A damaged row is among them, with what is left of it: verifying tells that it does not hold.
 
         Raises:
-            LedgerError: `ledger_open`, `ledger_newer`.
+            LedgerError: `ledger_damaged`, `ledger_not_ours` (a folder, another program's file),
+                `ledger_newer`, `ledger_busy` (locked by another program for `BUSY_S`), or
+                `ledger_open` (the system refuses to read it).
         """
         return self._read(" ORDER BY number DESC", ())
+
+    def still_readable(self) -> int:
+        """How many rows of a damaged ledger can be read all the same. Changes nothing.
+
+        Never raises: of what is too damaged to be opened there are none.
+        """
+        numbers: set[str] = set()
+        for order in ("ASC", "DESC"):  # up to the damage, from either end
+            with suppress(sqlite3.Error, OSError):
+                numbers.update(_numbers(self._path, order))
+        return len(numbers)
 
     def find(self, id_prefix: str) -> LedgerEntry:
         """The one statement whose id starts so.
 
         Raises:
-            LedgerError: `no_such_result`, `ambiguous_result`, `ledger_open`, `ledger_newer`.
+            LedgerError: `no_such_result`, `ambiguous_result`, or one of those of `entries`.
         """
         wanted = id_prefix.strip().lower()
         found: tuple[LedgerEntry, ...] = ()
@@ -156,14 +171,16 @@ class Ledger:
         for path in (self._path, self._log()):
             if path.exists() and not path.is_file():
                 what = "a folder" if path.is_dir() else "something else"
-                raise LedgerError("ledger_open", detail=f"{path.name} is {what}, not a file")
+                detail = f"it is {what}, not a file"
+                raise LedgerError("ledger_not_ours", name=path.name, detail=detail)
         size_bytes = self._path.stat().st_size if self._path.exists() else 0
         if 0 < size_bytes < _SMALLEST_PAGE_BYTES:
-            raise LedgerError("ledger_open", detail="the file is cut")
+            raise LedgerError("ledger_damaged", detail="the file is cut")
         if size_bytes:
             return
         if self._has_log():
-            raise LedgerError("ledger_open", detail=f"{self._path.name} is gone, its log is there")
+            gone = f"{self._path.name} is gone, its log is there"
+            raise LedgerError("ledger_damaged", detail=gone)
 
 
 @contextmanager
@@ -172,7 +189,9 @@ def _errors(code: str) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as e:
-        raise LedgerError("ledger_open" if _kind(e) in _DAMAGED else code, detail=str(e)) from e
+        kind = _kind(e)
+        busy = "ledger_busy" if kind in _BUSY else code
+        raise LedgerError("ledger_damaged" if kind in _DAMAGED else busy, detail=str(e)) from e
     except OSError as e:
         raise LedgerError(code, detail=(e.strerror or str(e)).lower()) from e
 
@@ -188,9 +207,9 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
     try:
         db.execute("PRAGMA synchronous = FULL")
         with _transaction(db, "BEGIN"):
-            known = _is_known(db)
+            known = _is_known(db, path)
         if not known:
-            _create(db)
+            _create(db, path)
         # refused while others read a file that is new or may not be written; the older journal is
         # as safe, only slower
         with suppress(sqlite3.OperationalError):
@@ -200,13 +219,13 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
         db.close()
 
 
-def _is_known(db: sqlite3.Connection) -> bool:
+def _is_known(db: sqlite3.Connection, path: Path) -> bool:
     """Whether the file is a ledger; False when it is empty. Reads only.
 
     Call it in a transaction, as another process may be making the file just now.
 
     Raises:
-        LedgerError: `ledger_newer`; `ledger_open` when it belongs to another program.
+        LedgerError: `ledger_newer`; `ledger_not_ours` when it belongs to another program.
     """
     application = _pragma(db, "application_id")
     found = _pragma(db, "user_version")
@@ -214,16 +233,17 @@ def _is_known(db: sqlite3.Connection) -> bool:
     if application == 0 and found == 0 and empty:
         return False
     if application != APPLICATION_ID:
-        raise LedgerError("ledger_open", detail="the file belongs to another program")
+        detail = "it belongs to another program"
+        raise LedgerError("ledger_not_ours", name=path.name, detail=detail)
     if found > FORMAT:
         raise LedgerError("ledger_newer", found=found, known=FORMAT)
     return True
 
 
-def _create(db: sqlite3.Connection) -> None:
+def _create(db: sqlite3.Connection, path: Path) -> None:
     """Make the table in one transaction: another process sees all of it or nothing."""
     with _transaction(db, "BEGIN IMMEDIATE"):
-        if not _is_known(db):
+        if not _is_known(db, path):
             db.execute(_TABLE)
             db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             db.execute(f"PRAGMA user_version = {FORMAT}")
@@ -272,11 +292,20 @@ def _read(
         db.execute("PRAGMA query_only = ON")
         db.text_factory = _text
         with _transaction(db, "BEGIN"):
-            if not _is_known(db):
+            if not _is_known(db, path):
                 return ()
             return tuple(
                 LedgerEntry(*map(_text, row)) for row in db.execute(_COLUMNS + rest, values)
             )
+
+
+def _numbers(path: Path, order: str) -> Iterator[str]:
+    """Of the rows that can be read in that order; the error comes where the damage is."""
+    with closing(sqlite3.connect(f"{_uri(path)}?mode=ro", BUSY_S, uri=True)) as db:
+        db.text_factory = _text
+        rows = "SELECT number, id, payload_type, envelope_json FROM statements ORDER BY number"
+        for row in db.execute(f"{rows} {order}"):
+            yield str(row[0])
 
 
 def _uri(path: Path) -> str:

@@ -7,7 +7,6 @@ import platform
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
 from typing import Final
@@ -16,30 +15,24 @@ from desktop import __version__
 from desktop.builds.hashes import hashes_in
 from desktop.builds.reference import FILE_VARIABLE, stored_reference
 from desktop.builds.store import find_build
-from desktop.errors import GramError, KeyUnavailableError, LedgerError
-from desktop.identity import keychain
-from desktop.identity.key_file import check_key_file
+from desktop.errors import GramError
+from desktop.identity.keys import KEY_FILE_VARIABLE
 from desktop.machine.screen import has_screen
-from desktop.network.ledger import Ledger
 from desktop.paths import Paths, default_paths
 from desktop.records.request import REFERENCE
 from desktop.services.facts import engine_devices, machine_facts
+from desktop.services.finding import FAULTS, FOLDER_FIRST, Finding
+from desktop.services.key_findings import key_file_finding, keychain_finding
+from desktop.services.ledger_finding import ledger_finding
 from desktop.services.log import check_log_file
-from desktop.settings import read_settings
+from desktop.settings import read_settings, set_aside
 
 LITTLE_DISK_BYTES: Final = 1 << 30
-_FOLDER_FIRST: Final = "Let Gram write in the folder, or choose another with GRAM_HOME."
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One line of the examination."""
-
-    what: str
-    state: str
-    """`ok`, `optional` (goes without) or `missing` (Gram cannot measure or sign without)."""
-    detail: str
-    advice: str = ""
+_SET_ASIDE: Final = (
+    "They are yours: nothing reads or removes them. Repair one with an editor and name it {name}, "
+    "or delete them."
+)
+__all__ = ["FAULTS", "Finding", "examine"]
 
 
 def examine(paths: Paths | None = None) -> tuple[Finding, ...]:
@@ -53,9 +46,10 @@ def examine(paths: Paths | None = None) -> tuple[Finding, ...]:
         _tried("Settings", lambda: _settings(here, room=room)),
         _tried("Engine", lambda: _engine(here)),
         _tried("Machine", lambda: _machine(here)),
-        _tried("Keychain", lambda: _keychain(here)),
+        _tried("Keychain", lambda: keychain_finding(here)),
+        *((_tried("Key file", key_file_finding),) if os.environ.get(KEY_FILE_VARIABLE) else ()),
         _tried("Reference build", lambda: _reference(here, room=room)),
-        _tried("Ledger", lambda: _ledger(here, room=room)),
+        _tried("Ledger", lambda: ledger_finding(here, room=room)),
         _tried("Window", _window),
         _tried("Log", lambda: _log(here)),
     )
@@ -69,7 +63,7 @@ def _tried(what: str, look: Callable[[], str | Finding]) -> Finding:
     except GramError as e:
         return Finding(what, state, e.reason.text(), e.reason.advice())
     except OSError as e:
-        return Finding(what, state, f"It could not be looked at: {e.strerror or e}.", _FOLDER_FIRST)
+        return Finding(what, state, f"It could not be looked at: {e.strerror or e}.", FOLDER_FIRST)
     except Exception as e:  # noqa: BLE001 - a doctor tells every illness
         return Finding(what, "missing", f"{type(e).__name__}: {e}", "Report this with the log.")
     return found if isinstance(found, Finding) else Finding(what, "ok", found)
@@ -94,32 +88,20 @@ def _folder(paths: Paths) -> str:
 
 def _settings(paths: Paths, *, room: bool) -> Finding:
     """As every other command reads them: a broken file is set aside by this one too."""
-    what = "Settings"
     told = read_settings(paths.settings).told
-    if told:
-        advice = "\n".join(reason.advice() for reason in told)
-        return Finding(what, "optional", "\n".join(r.text() for r in told), advice)
-    here = paths.settings.exists()
-    detail = str(paths.settings) if here else f"none at {paths.settings}: the defaults are used"
-    if not room:
-        return Finding(what, "optional", f"{detail}; nothing can be set", _FOLDER_FIRST)
-    return Finding(what, "ok", detail)
-
-
-def _ledger(paths: Paths, *, room: bool) -> Finding:
-    """Read, and written to where there is one: a file may refuse what its folder allows."""
-    what, ledger = "Ledger", Ledger(paths.ledger)
-    kept = f"statements kept: {len(ledger.entries())}"
-    if not room:
-        return Finding(what, "missing", f"{kept}; no further result can be kept", _FOLDER_FIRST)
-    try:
-        if paths.ledger.exists():
-            ledger.check()
-    except LedgerError as e:
-        why = e.reason.params.get("detail", e.reason.text())
-        detail = f"{kept}; no further result can be kept ({why})"
-        return Finding(what, "missing", detail, e.reason.advice())
-    return Finding(what, "ok", kept)
+    lines, advice = [r.text() for r in told], [r.advice() for r in told]
+    if not told:
+        file = paths.settings
+        said = str(file) if file.exists() else f"none at {file}: the defaults are used"
+        lines = [said] if room else [f"{said}; nothing can be set"]
+        advice = [] if room else [FOLDER_FIRST]
+    aside = set_aside(paths.settings)
+    if aside:
+        names = ", ".join(path.name for path in aside)
+        lines.append(f"Beside it, set aside as they could not be read: {names}.")
+        advice.append(_SET_ASIDE.format(name=paths.settings.name))
+    state = "ok" if room and not told else "optional"
+    return Finding("Settings", state, "\n".join(lines), "\n".join(advice))
 
 
 def _log(paths: Paths) -> Finding:
@@ -130,9 +112,9 @@ def _log(paths: Paths) -> Finding:
     if not said:
         return Finding("Log", "ok", str(paths.log))
     if not os.path.isdir(paths.log_dir):  # noqa: PTH112 - the other one raises
-        return Finding("Log", "optional", said[0], _FOLDER_FIRST)
+        return Finding("Log", "optional", said[0], FOLDER_FIRST)
     state = "optional" if engine is None else "missing"
-    return Finding("Log", state, "\n".join(said), _FOLDER_FIRST)
+    return Finding("Log", state, "\n".join(said), FOLDER_FIRST)
 
 
 def _why_not_written(log: Path, loss: str) -> str | None:
@@ -153,32 +135,6 @@ def _machine(paths: Paths) -> str:
     facts = machine_facts(paths)
     meter = facts.meter
     return f"{facts.kind}; power: {meter.source} ({meter.name}). {meter.detail}".strip()
-
-
-def _keychain(paths: Paths) -> Finding:
-    status = keychain.status(os.environ)
-    if status.usable:
-        return Finding("Keychain", "ok", status.backend)
-    reason = status.reason
-    advice = reason.advice() if reason else ""
-    detail = reason.text() if reason else "not usable"
-    if not _is_there(paths.key_file):
-        return Finding("Keychain", "optional", detail, advice)
-    try:
-        check_key_file(paths.key_file)
-    except KeyUnavailableError as e:
-        said = f"{detail} {e.reason.text()}"
-        return Finding("Keychain", "missing", said, e.reason.advice())
-    return Finding("Keychain", "optional", f"{detail} A key file is here.", advice)
-
-
-def _is_there(path: Path) -> bool:
-    """Raises OSError where that cannot be seen."""
-    try:
-        path.lstat()
-    except FileNotFoundError:
-        return False
-    return True
 
 
 def _reference(paths: Paths, *, room: bool) -> str:

@@ -1,15 +1,20 @@
 """`gram doctor` in folders where not everything can be done: each row is true by itself."""
 
 import os
+import shutil
+import sqlite3
+import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from desktop.identity.key_file import load_or_create
-from desktop.network.ledger import Ledger
+from desktop.network.ledger import FORMAT, Ledger
 from desktop.paths import Paths
-from desktop.services import doctor
+from desktop.records.statement import Envelope
+from desktop.services import doctor, key_findings
 from desktop.services.doctor import examine
+from desktop.services.ledger_finding import ledger_finding
 from desktop.settings import change_setting
 
 
@@ -53,6 +58,34 @@ def test_a_broken_file_is_set_aside_and_the_next_look_is_fine(home):
     assert row.state == "optional"
     assert "set aside as settings.broken-1.toml" in row.detail
     assert rows(home)["Settings"].state == "ok"
+
+
+def settings_row(home):
+    return doctor._settings(home, room=True)
+
+
+def test_a_misspelt_name_is_not_called_fine(home):
+    home.settings.write_text('plaec = "NL"\n[costs]\nrented = true\n')
+    row = settings_row(home)
+    assert row.state == "optional"
+    assert "plaec is no setting" in row.detail
+    assert "rented stands below [costs]" in row.detail
+    assert "Did you mean place?" in row.advice
+
+
+def test_files_that_were_set_aside_are_named_with_what_to_do(home):
+    for text in ("one", "two", "place = NL"):
+        home.settings.write_text(text)
+        row = settings_row(home)
+    assert "settings.broken-1.toml, settings.broken-2.toml, settings.broken-3.toml" in row.detail
+    assert row.state == "optional"
+    (home.data / "settings.broken-10.toml").touch()
+    (home.data / "settings.broken-x.toml").touch()
+    row = settings_row(home)
+    assert row.state == "ok"
+    assert row.detail.endswith("settings.broken-3.toml, settings.broken-10.toml.")
+    assert "name it settings.toml" in row.advice
+    assert (home.data / "settings.broken-1.toml").read_text() == "one"
 
 
 @pytest.mark.engine
@@ -122,13 +155,13 @@ def test_a_key_file_that_gram_refuses_is_told_of(home):
     assert (row.state, row.detail.endswith("A key file is here.")) == ("optional", True)
     home.key_file.chmod(0o644)
     row = rows(home)["Keychain"]
-    assert row.state == "missing"
+    assert row.state == "unusable"
     assert row.detail.endswith("can be read by others (mode 0644).")
     assert "chmod 600" in row.advice
     home.key_file.chmod(0o600)
     home.key_file.write_text("x")
     row = rows(home)["Keychain"]
-    assert row.state == "missing"
+    assert row.state == "unusable"
     assert "does not hold a Gram key" in row.detail
 
 
@@ -138,7 +171,7 @@ def test_a_ledger_that_can_be_read_and_not_written_is_told_of(home):
     # as a file that may not be written is for root too: SQLite's own file beside it cannot be made
     (home.data / "ledger.sqlite-shm").mkdir()
     row = rows(home)["Ledger"]
-    assert row.state == "missing"
+    assert row.state == "unusable"
     assert row.detail.startswith("statements kept: 0; no further result can be kept (")
     assert row.advice
 
@@ -160,3 +193,119 @@ def test_a_folder_that_cannot_be_searched_costs_only_its_own_rows(tmp_path, monk
         assert found[what].state != "ok", what
         assert "too long" in found[what].detail
         assert "folder" in found[what].advice
+
+
+POSIX = pytest.mark.skipif(os.name != "posix", reason="Windows has lists of access instead")
+
+
+@POSIX
+def test_the_key_file_that_the_variable_names_is_looked_at(home, monkeypatch):
+    named = home.data / "other"
+    monkeypatch.setenv("GRAM_KEY_FILE", str(named))
+    row = key_findings.key_file_finding()
+    assert (row.state, "a key is made there" in row.detail) == ("optional", True)
+    assert not named.exists()
+    load_or_create(named)
+    row = key_findings.key_file_finding()
+    assert (row.state, row.detail) == ("ok", f"{named} (GRAM_KEY_FILE) holds a key")
+    named.chmod(0o640)
+    row = key_findings.key_file_finding()
+    assert (row.state, "mode 0640" in row.detail) == ("unusable", True)
+    assert "chmod 600" in row.advice
+    named.chmod(0o600)
+    named.write_text("x")
+    assert "does not hold a Gram key" in key_findings.key_file_finding().detail
+    monkeypatch.setenv("GRAM_KEY_FILE", str(home.data / "none" / "key"))
+    row = key_findings.key_file_finding()
+    assert (row.state, "none can be made" in row.detail) == ("missing", True)
+    monkeypatch.setenv("GRAM_KEY_FILE", "~nobody-of-that-name/key")
+    assert key_findings.key_file_finding().state == "unusable"
+    assert "Key file" in rows(home)
+
+
+def filled(home, count):
+    """A ledger of so many statements, without a log beside it."""
+    ledger = Ledger(home.ledger)
+    for n in range(count):
+        signed = (("ab" * 32, bytes(64)),)
+        ledger.keep(Envelope("t", b'{"n":%d,"x":"%s"}' % (n, b"x" * 400), signed), "then")
+    with sqlite3.connect(home.ledger) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    db.close()
+    return ledger
+
+
+def damaged(home):
+    filled(home, 200)
+    good = home.ledger.read_bytes()
+    # pages of the rows, in the middle
+    middle = len(good) // 2 // 4096 * 4096
+    home.ledger.write_bytes(good[:middle] + b"\xa5" * 8192 + good[middle + 8192 :])
+
+
+def test_a_damaged_ledger_is_called_so_with_what_can_be_read_of_it(home):
+    damaged(home)
+    before = home.ledger.read_bytes()
+    row = ledger_finding(home, room=True)
+    assert row.state == "damaged"
+    assert row.detail.startswith("The ledger of results is damaged: ")
+    count = Ledger(home.ledger).still_readable()
+    assert 0 < count < 200
+    assert row.detail.endswith(f"Statements that can still be read in it: {count}.")
+    assert "Gram deletes nothing" in row.advice
+    assert home.ledger.read_bytes() == before
+
+
+@POSIX
+@pytest.mark.skipif(shutil.which("sqlite3") is None, reason="SQLite's own tool is not here")
+def test_the_commands_for_a_damaged_ledger_do_what_is_said_of_them(home):
+    damaged(home)
+    count = Ledger(home.ledger).still_readable()
+    advice = ledger_finding(home, room=True).advice
+    said = advice.split("`")[1::2]
+    commands = [c for c in said if c.startswith(("mkdir ", "mv ", "sqlite3 "))]
+    assert [c.split(" ")[0] for c in commands] == ["mkdir", "mv", "sqlite3", "sqlite3"]
+    for command in commands:
+        # the tool also complains of a table that SQLite makes of itself
+        subprocess.run(command, shell=True, check=False, capture_output=True, timeout=60)  # noqa: S602
+    row = ledger_finding(home, room=True)
+    assert row.state == "ok"
+    assert int(row.detail.split(" ")[-1]) >= count
+    assert (home.data / "ledger.damaged-1" / "ledger.sqlite").exists()
+
+
+def test_what_is_no_ledger_at_all_is_moved_away_by_a_stated_command(home):
+    home.ledger.mkdir()
+    row = ledger_finding(home, room=True)
+    assert row.state == "unusable"
+    assert "it is a folder" in row.detail
+    assert "ledger.other-1" in row.advice
+
+
+def test_a_ledger_of_a_newer_gram_is_not_called_missing(home):
+    filled(home, 1)
+    with sqlite3.connect(home.ledger) as db:
+        db.execute(f"PRAGMA user_version = {FORMAT + 1}")
+    db.close()
+    row = ledger_finding(home, room=True)
+    assert (row.state, "newer Gram" in row.detail) == ("unusable", True)
+    assert "Update Gram" in row.advice
+
+
+def test_a_ledger_that_is_locked_is_not_called_missing(home, monkeypatch):
+    monkeypatch.setattr("desktop.network.ledger.BUSY_S", 0.0)
+    filled(home, 1)
+    db = sqlite3.connect(home.ledger, isolation_level=None)
+    db.execute("PRAGMA locking_mode = EXCLUSIVE")
+    db.execute("BEGIN EXCLUSIVE")
+    row = ledger_finding(home, room=True)
+    db.close()
+    assert (row.state, "in use by another program" in row.detail) == ("unusable", True)
+
+
+def test_an_empty_file_is_told_of_and_left_as_it_is(home):
+    home.ledger.touch()
+    row = ledger_finding(home, room=True)
+    assert (row.state, "empty (0 bytes)" in row.detail) == ("optional", True)
+    assert "copy of the ledger" in row.advice
+    assert home.ledger.read_bytes() == b""

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from desktop.cli import (
+    foreign,
     machine_show,
     main,
     output,
@@ -131,6 +132,62 @@ def test_what_is_said_moves_no_cursor_and_keeps_its_own_lines(capsys):
     assert said == "\n".join(map(shown, HOSTILE.split("\n"))) + "\n"
     output.say("a\tb", err=True)
     assert capsys.readouterr().err == "a\tb\n"
+
+
+HEBREW = "\u05e9\u05dc\u05d5\u05dd"
+ARABIC = "\u0645\u0631\u062d\u0628\u0627 \u0628\u0643"
+UNSEEN = "\u034f\u115f\u2800\u3164\ufe0f\U000e0101\u200b\u2066\u061c"
+
+
+@pytest.mark.usefixtures("door")
+@pytest.mark.parametrize("words", [HEBREW, ARABIC, f"{HEBREW}\u05b0"])
+def test_writing_from_right_to_left_turns_only_itself_around(words, capsys):
+    for print_it in tables_with(f"A {words} 580"):
+        print_it()
+        said = "".join(capsys.readouterr())
+        apart = foreign.APART + words + foreign.APART_ENDS
+        left = "".join(said.split()).replace("".join(apart.split()), "")
+        folded = re.sub(f"{foreign.APART}[^\x00-\x7f]*{foreign.APART_ENDS}", "", left)
+        assert not any(map(foreign.turns, folded))
+    tables.print_facts((f"{words} 16 GB", "8 GB"))
+    assert f"{apart} 16 GB" in capsys.readouterr().out
+
+
+def test_what_is_kept_apart_stays_so_when_it_is_done_again():
+    once = foreign.shown(f"{HEBREW} 5 {ARABIC}")
+    assert once == f"\u2068{HEBREW}\u2069 5 \u2068{ARABIC}\u2069"
+    assert foreign.shown(once) == once
+    assert foreign.shown("\u2068abc\u2069 \u2069\u2068") == "\ufffdabc\ufffd \ufffd\ufffd"
+    assert output.nearest(once) == "???? 5 ????? ??"
+
+
+@pytest.mark.usefixtures("door")
+def test_what_has_no_width_is_not_passed_over_in_silence(capsys):
+    for print_it in tables_with(f"A{UNSEEN}B"):
+        print_it()
+        said = "".join(capsys.readouterr())
+        assert not set(said) & set(UNSEEN)
+
+
+@pytest.mark.usefixtures("door")
+def test_a_pile_of_marks_is_bounded(capsys):
+    for print_it in tables_with("e" + "\u0301\u0336\u20dd" * 40):
+        print_it()
+        said = "".join(capsys.readouterr())
+        assert re.search("[\u0301\u0336\u20dd]{5}", said) is None
+    output.say("Vi\u1ec7t e\u0323\u0302, \u0e17\u0e35\u0e48")
+    assert capsys.readouterr().out == "Vi\u1ec7t e\u0323\u0302, \u0e17\u0e35\u0e48\n"
+
+
+def test_json_has_foreign_writing_by_number(monkeypatch):
+    raw = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(raw, encoding="utf-8"))
+    said = {"a": f"{HEBREW} {ARABIC} {UNSEEN} e\u0301 模型"}
+    output.say_json(said)
+    text = raw.getvalue().decode()
+    assert json.loads(text) == said
+    assert "模型" in text
+    assert not set(text) & set(HEBREW + ARABIC.replace(" ", "") + UNSEEN + "\u0301")
 
 
 HIDDEN = {HOSTILE: [HOSTILE, "\U000e0041", "\x7f", "größe 模型"]}

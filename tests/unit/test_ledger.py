@@ -121,7 +121,7 @@ def test_a_newer_format_is_left_alone(ledger, path):
 def test_another_programs_file_is_left_alone(ledger, path):
     sql(path, "CREATE TABLE other (x)", "PRAGMA user_version = 1")
     before = digest(path.parent)
-    refused("ledger_open", ledger.check)
+    refused("ledger_not_ours", ledger.check)
     assert digest(path.parent) == before
 
 
@@ -131,7 +131,7 @@ def test_another_programs_file_is_left_alone(ledger, path):
 def test_a_file_that_is_no_ledger_is_left_alone(ledger, path, content):
     path.write_bytes(content)
     for call in (ledger.check, ledger.entries, lambda: ledger.keep(envelope(2), AT)):
-        refused("ledger_open", call)
+        refused("ledger_damaged", call)
     assert path.read_bytes() == content
     assert [p.name for p in path.parent.iterdir()] == [path.name]
 
@@ -142,7 +142,7 @@ def test_a_cut_or_overwritten_ledger_is_an_error_and_stays(ledger, path):
     good = path.read_bytes()
     for bad in (good[: len(good) // 2], good[:4096] + b"\xa5" * (len(good) - 4096)):
         path.write_bytes(bad)
-        refused("ledger_open", ledger.entries)
+        refused("ledger_damaged", ledger.entries)
         assert path.read_bytes() == bad
 
 
@@ -156,8 +156,8 @@ def test_a_log_without_its_file_is_not_thrown_away(ledger, path):
     for empty in (True, False):
         path.write_bytes(b"") if empty else path.unlink()
         log.write_bytes(saved)
-        refused("ledger_open", ledger.entries)
-        refused("ledger_open", ledger.keep, envelope(2), AT)
+        refused("ledger_damaged", ledger.entries)
+        refused("ledger_damaged", ledger.keep, envelope(2), AT)
         assert log.read_bytes() == saved
 
 
@@ -165,7 +165,7 @@ def test_a_folder_that_is_not_there_is_an_error(tmp_path):
     missing = Ledger(tmp_path / "no" / "ledger.sqlite")
     refused("ledger_write", missing.check)
     refused("ledger_write", missing.keep, envelope(1), AT)
-    refused("ledger_open", Ledger(tmp_path).entries)
+    refused("ledger_not_ours", Ledger(tmp_path).entries)
 
 
 READ_ONLY = """
@@ -272,7 +272,7 @@ def test_a_ledger_of_format_one_is_read_for_ever(ledger, path):
         "PRAGMA application_id = 1196572997",
         "PRAGMA user_version = 1",
     )
-    refused("ledger_open", ledger.entries)
+    refused("ledger_not_ours", ledger.entries)
     sql(path, "PRAGMA application_id = 1196573005")
     [entry] = ledger.entries()
     assert (entry.id, entry.envelope_json, entry.kept_at) == ("abc", "{}", "then")
@@ -317,20 +317,50 @@ OURS = "number INTEGER PRIMARY KEY, id TEXT UNIQUE, payload_type TEXT, kept_at T
 )
 def test_other_columns_are_told_before_a_measurement(ledger, path, columns):
     sql(path, f"CREATE TABLE statements ({columns})", *MARKS)
-    refused("ledger_open", ledger.check)
-    refused("ledger_open", ledger.keep, envelope(1), AT)
+    refused("ledger_damaged", ledger.check)
+    refused("ledger_damaged", ledger.keep, envelope(1), AT)
 
 
 def test_a_ledger_without_its_table_is_told(ledger, path):
     sql(path, "CREATE TABLE other (x)", *MARKS)
-    refused("ledger_open", ledger.check)
-    refused("ledger_open", ledger.entries)
+    refused("ledger_damaged", ledger.check)
+    refused("ledger_damaged", ledger.entries)
 
 
 def test_a_folder_in_the_ledgers_place_is_told(ledger, path):
     path.mkdir()
     for call in (ledger.check, ledger.entries, lambda: ledger.keep(envelope(1), AT)):
-        assert "is a folder" in refused("ledger_open", call)
+        assert "is a folder" in refused("ledger_not_ours", call)
+
+
+def test_of_a_damaged_ledger_what_stands_before_and_behind_the_damage_can_be_read(ledger, path):
+    for n in range(200):
+        ledger.keep(envelope(n), AT)
+    assert ledger.still_readable() == 200
+    sql(path, "PRAGMA wal_checkpoint(TRUNCATE)")
+    good = path.read_bytes()
+    # one page of the rows, in the middle
+    middle = good.index(b"eyJuIjoxMDB9") // 4096 * 4096
+    bad = good[:middle] + b"\xa5" * 4096 + good[middle + 4096 :]
+    path.write_bytes(bad)
+    refused("ledger_damaged", ledger.entries)
+    assert 150 < ledger.still_readable() < 200
+    assert path.read_bytes() == bad
+    path.write_bytes(b"not a database" * 99)
+    assert ledger.still_readable() == 0
+    assert Ledger(path.parent / "none" / "x").still_readable() == 0
+    assert not (path.parent / "none").exists()
+
+
+def test_a_ledger_that_another_program_locks_is_told_as_such(ledger, path, monkeypatch):
+    monkeypatch.setattr("desktop.network.ledger.BUSY_S", 0.0)
+    ledger.keep(envelope(1), AT)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("PRAGMA locking_mode = EXCLUSIVE")
+        other.execute("BEGIN EXCLUSIVE")
+        for call in (ledger.entries, ledger.check, lambda: ledger.keep(envelope(2), AT)):
+            assert "locked" in refused("ledger_busy", call)
+    assert len(ledger.entries()) == 1
 
 
 def test_check_leaves_rows_and_numbers_as_they_are(ledger, path):

@@ -167,7 +167,7 @@ def test_a_pipe_in_the_place_of_the_ledger_is_told_of(home, name):
     for call in (Ledger(home.ledger).entries, Ledger(home.ledger).check):
         error = told_in_time(call)
         assert isinstance(error, LedgerError)
-        assert f"{name} is something else, not a file" in str(error)
+        assert f"{name} in the data folder is not Gram's ledger" in str(error)
 
 
 def test_of_a_file_that_was_written_beside_nothing_is_left(tmp_path):

@@ -1,8 +1,10 @@
 """`gram results`, `gram verify`, `gram parts --last`: what was kept, in short, in full, as JSON."""
 
+import contextlib
 import errno
 import io
 import json
+import logging
 import re
 import sys
 from dataclasses import replace
@@ -329,3 +331,31 @@ def _named_first(line):
     """The names in the first cell of a table's row."""
     cells = line.split("|")
     return re.findall("`([a-z0-9_]+)`", cells[1]) if len(cells) > 2 else []
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["results"],
+        ["results", "--json"],
+        pytest.param(["machine", "--json"], marks=pytest.mark.engine),
+    ],
+)
+def test_where_no_log_can_be_kept_one_line_says_so_and_the_list_comes(arguments, home, capsys):
+    home.log.mkdir()
+    with no_handlers():
+        assert main(arguments) == 0
+    told = capsys.readouterr()
+    assert told.err.count("No log is kept: its file cannot be written (") == 1
+    assert told.out
+
+
+@contextlib.contextmanager
+def no_handlers():
+    """The root log as in a program that begins; as it was, afterwards."""
+    root = logging.getLogger()
+    before, root.handlers = root.handlers, []
+    try:
+        yield
+    finally:
+        root.handlers = before

@@ -165,7 +165,7 @@ def test_a_slow_call_that_fails_is_told(home):
     assert came.wait(10)
     services.shutdown()
     assert isinstance(events[0], CallFailed)
-    assert events[0].reason.code == "ledger_open"
+    assert events[0].reason.code == "ledger_damaged"
 
 
 @pytest.mark.parametrize("name", ["", "pp", "pp0", "tg-1", "xx5", "pp1000000", "ppx"])

@@ -154,6 +154,74 @@ def test_one_wrong_value_in_the_file_costs_only_itself(file):
     assert file.exists()
 
 
+@pytest.mark.parametrize(
+    ("written", "near"),
+    [
+        ("plaec", "place"),
+        ("Place", "place"),
+        ("tarif", "tariff_usd_kwh"),
+        ("tariff", "tariff_usd_kwh"),
+        ("price", "hardware_price_usd"),
+        ("hourly-rate-usd", "hourly_rate_usd"),
+        ("rentd", "rented"),
+    ],
+)
+def test_a_misspelt_name_in_the_file_is_told_with_the_nearest_right_one(file, written, near):
+    file.write_text(f"{written} = 1\n")
+    (told,) = read_settings(file).told
+    assert told.code == "setting_near_in_file"
+    assert told.text() == f"In settings.toml, {written} is no setting, so it is not used."
+    assert f"Did you mean {near}?" in told.advice()
+    assert file.read_text() == f"{written} = 1\n"
+    with pytest.raises(GramError) as caught:
+        change_setting(file, written, "1")
+    assert caught.value.code == "setting_near"
+    assert f"Did you mean {near}?" in caught.value.reason.advice()
+
+
+def test_a_setting_below_a_section_is_told_with_its_place(file):
+    file.write_text('[costs]\ntariff_usd_kwh = 0.3\nplce = "NL"\n[window]\nwidth = 9\n')
+    loaded = read_settings(file)
+    assert loaded.settings == Settings()
+    first, second, rest = loaded.told
+    assert first.text().startswith("In settings.toml, tariff_usd_kwh stands below [costs], where")
+    assert (second.params["name"], second.params["near"]) == ("plce", "place")
+    assert "above the first line in square brackets" in first.advice()
+    assert rest.text().endswith("so they are not used: [window].")
+
+
+def test_a_misspelt_section_is_told(file):
+    file.write_text("[tariff_usd]\nx = 1\n")
+    (told,) = read_settings(file).told
+    assert (told.code, told.params["near"]) == ("setting_near_in_file", "tariff_usd_kwh")
+
+
+def test_names_like_none_are_told_in_one_sentence_however_many_they_are(file):
+    file.write_text("".join(f"x{n} = 1\n" for n in range(3000)) + "colour = 2\n")
+    (told,) = read_settings(file).told
+    assert told.code == "settings_not_read"
+    assert told.text().endswith("so they are not used: x0, x1, x2, x3, x4, ….")
+    assert "There are: place, rented," in told.advice()
+    file.write_text("".join(f"place{n} = 1\n" for n in range(3000)))
+    assert len(read_settings(file).told) == 1
+
+
+def test_a_change_tells_of_what_stays_unread(file):
+    file.write_text('plaec = "NL"\n')
+    change = change_setting(file, "tariff_usd_kwh", "0.3")
+    assert [r.code for r in change.told] == ["setting_near_in_file"]
+    assert 'plaec = "NL"' in file.read_text()
+
+
+def test_the_door_tells_of_a_misspelt_name_once_and_on_stderr(home, capsys):
+    home.settings.write_text("tarif_usd_kwh = 0.3\n")
+    assert main(["settings", "--json"]) == 0
+    told = capsys.readouterr()
+    assert json.loads(told.out)["tariff_usd_kwh"] is None
+    assert told.err.count("tarif_usd_kwh is no setting") == 1
+    assert "Did you mean tariff_usd_kwh?" in told.err
+
+
 def test_keys_of_a_newer_gram_survive(file):
     file.write_text('language = "nl"\n[window]\nwidth = 900\n')
     change_setting(file, "place", "NL")
@@ -206,7 +274,9 @@ def test_whatever_the_file_looks_like_one_key_changes(file, text):
     others = {k: v for k, v in tomllib.loads(text).items() if k != "place"}
     assert change_setting(file, "place", "NL").settings.place == "NL"
     assert tomllib.loads(file.read_text()) == others | {"place": "NL"}
-    assert read_settings(file) == (Settings(place="NL"), ())
+    loaded = read_settings(file)
+    assert loaded.settings == Settings(place="NL")
+    assert {r.code for r in loaded.told} <= {"settings_not_read"}
     assert all(words in file.read_text() for words in text.splitlines() if words.startswith("#"))
 
 
