@@ -86,6 +86,32 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
             "{name} could not be downloaded: {detail}.",
             "Check the connection and try again; nothing else is lost.",
         ),
+        "download_gated": Sentence(
+            "{name} is given only to those who have agreed to its maker's terms.",
+            "Open its page on Hugging Face, agree to them, and make a token for reading; then try "
+            "again with it.",
+        ),
+        "download_gone": Sentence(
+            "{name} is not there any more, or was never under this name.",
+            "Look at its page for another file.",
+        ),
+        "download_corrupt": Sentence(
+            "{name} came twice with another checksum than it should have; nothing of it was kept.",
+            "Something on the way changes it (a proxy, a mirror): try another connection.",
+        ),
+        "download_disk": Sentence(
+            "{name} could not be written: {detail}. What has come is kept.",
+            "Free some disk space or check the folder's permissions, then try again: it goes on "
+            "where it was.",
+        ),
+        "download_room": Sentence(
+            "{name} needs {need_mb} MB on the disk, and {free_mb} MB are free.",
+            "Free some disk space, or choose a smaller build.",
+        ),
+        "download_busy": Sentence(
+            "{name} is being downloaded already, by another window or terminal.",
+            "Wait for it, or stop it there.",
+        ),
         # the worker and the engine
         "engine_missing": Sentence(
             "The engine (llama.cpp) could not be loaded: {detail}.",
@@ -504,6 +530,10 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
             "`gram estimate MODEL` lists the ids of all.",
         ),
         "device_near": Sentence("The catalogue has no device called {name}.", "It has: {near}."),
+        "device_not_on_page": Sentence(
+            "{name} is not on the published page that `--profile page` reproduces.",
+            "Leave `--profile page` out: Gram's own tables have it.",
+        ),
         "quant_unknown": Sentence(
             "There is no quantization called {name}.", "There are: {allowed}."
         ),
@@ -577,8 +607,65 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
             "Measure the parts again while the machine is quiet: `gram parts`.",
         ),
         "estimate_fits_nowhere": Sentence(
-            "It needs {need}; {usable} can be used here.",
+            "It needs {need}; {usable} of all memory here can be used.",
             "Choose a smaller quantization or model, or a shorter context.",
+        ),
+        "estimate_card_lacks": Sentence(
+            "{device} would have to hold {need}; of its {memory} {usable} can be used.",
+            "Choose a smaller quantization or model, or a shorter context.",
+        ),
+        "estimate_host_lacks": Sentence(
+            "It needs {need} of the system's memory; of {memory} {usable} can be used.",
+            "Choose a smaller quantization or model, or a shorter context.",
+        ),
+        "estimate_host_memory_unknown": Sentence(
+            "How large the system's memory is, is not known: the system did not tell. So it is not "
+            "known what fits.",
+            "`gram machine` lists what the system told.",
+        ),
+        "estimate_card_memory_unknown": Sentence(
+            "The memory of {device} is not known: neither its driver nor the engine tells it. What "
+            "fits is worked out without it.",
+            "Check the card's driver; `gram machine` lists what it tells.",
+        ),
+        "estimate_room_card": Sentence(
+            "Of the {memory} of {device} a build may take {usable}, its back end's own {own} "
+            "counted; the rest is left to driver and display."
+        ),
+        "estimate_room_system": Sentence(
+            "Of the system's memory, {memory}, a build may take {usable}: {share} %. The rest is "
+            "left to the system and other programs."
+        ),
+        "estimate_no_engine": Sentence(
+            "Not offered here: {quant}. llama.cpp, the engine that measures, does not run such "
+            "files.",
+            "Choose a quantization of GGUF files, for example Q4_K_M.",
+        ),
+        "estimate_arithmetic_unknown": Sentence(
+            "{quant} is not offered here: no source tells that {device} computes in it.",
+            "Choose another quantization, for example F16, which is as large.",
+        ),
+        "estimate_mixtures_only": Sentence(
+            "{quant} is made for mixtures of experts: it is offered for no other model.",
+            "Choose another for those, for example Q4_K_M.",
+        ),
+        "estimate_context_untold": Sentence(
+            "No source tells how long a context {name} is trained for: at {found} tokens its "
+            "answers may be worth nothing."
+        ),
+        "estimate_card_unused": Sentence(
+            "Not used: {cards}. The engine here (llama.cpp for {backends}) does not list it, so "
+            "all figures are without it.",
+            "Check the card's driver; each card needs an engine that is built for its kind (CUDA, "
+            "ROCm, Vulkan, Metal).",
+        ),
+        "quant_near": Sentence("There is no quantization called {name}.", "Did you mean {near}?"),
+        "word_near": Sentence(
+            "No model of the catalogue has {name} in its names.", "Did you mean {near}?"
+        ),
+        "words_apart": Sentence(
+            "Each of these words is in the names of models, but no model has all of them: {name}.",
+            "Leave some of them out.",
         ),
         # rehearsals
         "rehearsal_unknown": Sentence(
@@ -600,6 +687,10 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
             "{name} was made for a rehearsal: its weights are random and most of its layers are "
             "left out, so its speed is no result and is not signed.",
             "Measure the build itself: `gram bench`.",
+        ),
+        "rehearsal_no_quant": Sentence(
+            "{name} is a model: which quantization of it is to be rehearsed?",
+            "Write it behind the name, as {name}:Q4_K_M. There are: {allowed}.",
         ),
         "rehearsal_name": Sentence(
             "{name} names no build of the catalogue.",

@@ -1,5 +1,6 @@
 """`gram fits`: what fits on this machine; with a probe of its parts first, or a rehearsal."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TypedDict, Unpack
 
@@ -12,10 +13,11 @@ from desktop.cli.parts import PartsLine
 from desktop.errors import GramError
 from desktop.paths import Paths, default_paths
 from desktop.records.events import PartsFinished, RehearsalFinished, RunFailed
-from desktop.records.fits import FitsRequest
+from desktop.records.fits import USUAL_DEPTH, FitsRequest
 from desktop.records.parts import Parts, PartsRequest
 from desktop.records.rehearsal import RehearsalRequest
 from desktop.services.estimates import fits_of
+from desktop.services.fits_words import refuse_unknown
 from desktop.services.ground import read_ground
 
 
@@ -24,7 +26,7 @@ class Options(TypedDict):
 
     words: tuple[str, ...]
     context: int
-    depth: int
+    depth: int | None
     at_least_tok_s: float
     all_builds: bool
     probe: bool
@@ -46,6 +48,11 @@ def run(**options: Unpack[Options]) -> int:
         GramError: the tables or the ledger cannot be read.
     """
     paths = default_paths()
+    try:
+        refuse_unknown(options["words"])
+    except GramError as e:
+        say_error(e.reason, as_json=options["as_json"])
+        return EXIT_USAGE
     if options["rehearse"]:
         return _rehearse(paths, options["rehearse"], options)
     if not options["probe"]:
@@ -59,18 +66,19 @@ def run(**options: Unpack[Options]) -> int:
 
 
 def _show(paths: Paths, parts: Parts | None, options: Options) -> int:
+    depth = USUAL_DEPTH if options["depth"] is None else options["depth"]
     request = FitsRequest(
         context=options["context"],
-        depth=options["depth"],
+        depth=depth,
         words=options["words"],
         all_builds=options["all_builds"],
         at_least_tok_s=options["at_least_tok_s"],
     )
-    found = fits_of(read_ground(paths, parts), request)
-    if request.words and not found.rows and not found.hidden:
-        unknown = GramError("model_unknown", name=" ".join(request.words))
-        say_error(unknown.reason, as_json=options["as_json"])
-        return EXIT_USAGE
+    ground = read_ground(paths, parts)
+    found = fits_of(ground, request)
+    if request.words and not found.rows and found.hidden:
+        # who names models wants to know of them, also why none of them runs here
+        found = fits_of(ground, replace(request, every_model=True))
     if options["as_json"]:
         say_json(fits_json.fits(found))
     else:

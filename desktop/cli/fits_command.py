@@ -21,11 +21,10 @@ from desktop.cli.options import Command, Seconds, Whole
 )
 @click.option(
     "--depth",
-    type=Whole(0, 1 << 24),
-    default=1024,
-    show_default=True,
+    type=Whole(0, (1 << 24) - 1),
     metavar="N",
-    help="Tokens before the one that is generated: the rates hold for it.",
+    help="Tokens before the one that is generated: the rates hold for it. Less than --context. "
+    "Default: 1024, or all but the last of a shorter context.",
 )
 @click.option(
     "--at-least",
@@ -35,13 +34,13 @@ from desktop.cli.options import Command, Seconds, Whole
     show_default=True,
     metavar="TOK_S",
     help="Of each model the quantization of the best quality is shown whose whole range is above "
-    "this; where none is, the fastest.",
+    "this; where none is, the fastest, or a better one whose range overlaps the fastest's.",
 )
 @click.option(
     "--all",
     "all_builds",
     is_flag=True,
-    help="Every quantization, and what does not fit, with the reason.",
+    help="Every quantization that this machine runs, and what does not fit, with the reason.",
 )
 @click.option(
     "--probe",
@@ -77,9 +76,10 @@ from desktop.cli.options import Command, Seconds, Whole
 def show_fits(**options: Any) -> None:
     """Show what fits on this machine and how fast it would run, before anything is downloaded.
 
-    Each rate is an estimate: a range, with how sure it is. Tier A is narrowed by this machine's own
-    runs, B by its measured parts, C is the catalogue's interval for such devices. WORDS choose
-    models by their names, and a quantization by its label.
+    Each rate is an estimate: a range of tokens a second, with how sure it is. Tier A is narrowed by
+    this machine's own runs, B by its measured parts, C is what the catalogue knows of such devices;
+    where a rate is not known there is a reason. WORDS choose models by their names, and a
+    quantization by its label.
 
     \b
     gram fits                            one line a model, the fastest first
@@ -92,4 +92,8 @@ def show_fits(**options: Any) -> None:
 
     if options["rehearse"] and (options["probe"] or options["words"]):
         raise click.UsageError("--rehearse stands alone: it names its build")
+    if options["depth"] is not None and options["depth"] >= options["context"]:
+        raise click.UsageError(
+            f"--depth {options['depth']} needs a longer context: --context {options['depth'] + 1}"
+        )
     sys.exit(door.run(**options))

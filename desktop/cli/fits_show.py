@@ -1,51 +1,48 @@
-"""`gram fits` for people: the machine, the table, and what the reasons mean."""
+"""`gram fits` for people: the machine, what to know first, the table, and how to read it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from desktop.cli import figures
+from desktop.cli import figures, fits_notes
 from desktop.cli.figures import DASH
 from desktop.cli.fits_json import depth, rehearsed
+from desktop.cli.fits_notes import NO_TIER
 from desktop.cli.fitting import Column, print_fitting
 from desktop.cli.output import say
 from desktop.cli.prose import heading, paragraph
 from desktop.cli.tables import print_facts
 from desktop.errors import Reason
 from desktop.estimate import reasons
-from desktop.estimate.fitting import HOST_SHARE
-from desktop.records.estimate import Speed, Tier
+from desktop.estimate.printed import GIB
+from desktop.records.estimate import Speed
 from desktop.records.fits import Fit, FitRow, Fits
 from desktop.records.rehearsal import Rehearsal
 from desktop.rules.notes import WORDS
 
 FITS: Final = {
-    Fit.ON_CARD: "on the card",
-    Fit.WITH_OFFLOAD: "with offload",
+    Fit.ON_CARD: "on card",
+    Fit.WITH_OFFLOAD: "offload",
     Fit.IN_MEMORY: "in memory",
     Fit.NOWHERE: "nowhere",
+    Fit.RULED_OUT: "not run",
 }
-TIERS: Final = {
-    Tier.A: "A: narrowed by this machine's own runs",
-    Tier.B: "B: by this machine's measured parts",
-    Tier.C: "C: by the catalogue's interval for such devices",
-}
-_PROBE: Final = "The parts of this machine are not measured yet: `gram fits --probe` does it."
 
 
 def fits(found: Fits) -> None:
     """The whole answer."""
     heading("What fits on this machine")
     print_facts(*_head(found))
+    say("")
+    for line in fits_notes.above(found):
+        paragraph(line)
     if found.rows:
         say("")
-        print_fitting(_columns(found.rows))
-    say("")
-    paragraph(_sums(found))
-    for reason in found.told:
-        paragraph(f"{reason.text()} {reason.advice()}".strip())
-    if found.parts_at is None:
-        paragraph(_PROBE)
-    _meanings(found.rows)
+    shown: tuple[str, ...] = ()
+    if found.rows:
+        shown = print_fitting(_columns(found.rows))
+        say("")
+    for line in fits_notes.below(found, shown):
+        paragraph(line)
 
 
 def rehearsal(found: Rehearsal) -> None:
@@ -66,57 +63,65 @@ def rehearsal(found: Rehearsal) -> None:
 
 def _head(found: Fits) -> tuple[tuple[str, str], ...]:
     devices = "; ".join(f"{d.name}: {d.description}" for d in found.devices) or DASH
-    on_card = figures.memory(found.on_card_bytes)
-    whole = figures.memory(found.with_offload_bytes)
-    share = round(100 * HOST_SHARE)
-    taken = f"of the system's, {share} % may be taken"
-    memory = f"{on_card} on the card, less what driver and display hold; {whole} with offload"
-    if found.on_card_bytes is None:
-        memory = f"{whole} for the processor"
     tokens, before = f"{found.request.context:,}", f"{depth(found):,}"
     return (
         ("Machine", found.kind),
         ("Computes", f"{devices}; {found.threads} threads on the processor"),
-        ("Memory", f"{memory}; {taken}"),
+        ("Memory", _all_memory(found)),
         ("Context", f"room for {tokens} tokens; rates for a token after {before} others"),
-        ("Known", _known(found)),
+        ("Measured here", _measured_here(found)),
     )
 
 
-def _known(found: Fits) -> str:
+def _all_memory(found: Fits) -> str:
+    whole = figures.memory(found.with_offload_bytes)
+    if found.on_card_bytes is None:
+        return f"{whole} for the processor"
+    return f"{figures.memory(found.on_card_bytes)} on the card; {whole} with offload"
+
+
+def _measured_here(found: Fits) -> str:
     if found.parts_at is None:
-        return "nothing measured here yet"
-    runs = f"{found.runs} run{'' if found.runs == 1 else 's'} of this machine"
+        return "nothing yet"
+    runs = f"{found.runs} own run{'' if found.runs == 1 else 's'}"
     return f"parts of {found.parts_at} (UTC), {runs}"
 
 
 def _columns(rows: Sequence[FitRow]) -> list[Column]:
+    numbers = fits_notes.numbered(rows)
+    ceilings = [_ceiling(row.estimate.decode) for row in rows]
     return [
-        Column("model", [row.model.id for row in rows]),
-        Column("quantization", [row.quant.label for row in rows]),
-        Column("fits", [_fit(row) for row in rows], drop=1),
-        Column("memory", [_memory(row) for row in rows], drop=3, right=True),
-        Column("estimate tok/s", [_range(row) for row in rows], right=True),
+        Column("model", [row.model.id for row in rows], heading=True),
+        Column("quantization", [_quant(row) for row in rows]),
+        Column("quality", [row.quant.quality for row in rows], drop=8),
+        Column("fits", [FITS[row.fit] for row in rows], drop=1),
+        Column(fits_notes.SPLIT, [_split(row) for row in rows], drop=4),
+        Column(fits_notes.MEMORY, [_memory(row) for row in rows], drop=2, right=True),
+        Column(fits_notes.ESTIMATE, [_range(row) for row in rows], right=True),
         Column("likeliest", [_middle(row) for row in rows], drop=5, right=True),
-        Column("ceiling", [_ceiling(row.estimate.decode) for row in rows], drop=7, right=True),
-        Column("prompt tok/s", [_span(row.estimate.prompt) for row in rows], drop=6, right=True),
-        Column("first token s", [_first(row) for row in rows], drop=8, right=True),
-        Column("measured tok/s", [_measured(row) for row in rows], drop=4, right=True),
-        Column("tier", [_tier(row) for row in rows], drop=2),
+        Column(fits_notes.CEILING, ceilings, drop=7, right=True),
+        Column(fits_notes.PROMPT, [_span(r.estimate.prompt) for r in rows], drop=6, right=True),
+        Column(fits_notes.FIRST, [_first(row) for row in rows], drop=9, right=True),
+        Column(fits_notes.MEASURED, [_measured(row) for row in rows], drop=3, right=True),
+        Column(fits_notes.TIER, [_tier(row, numbers) for row in rows]),
     ]
 
 
-def _fit(row: FitRow) -> str:
+def _quant(row: FitRow) -> str:
+    """What a model is not trained for is so in every quantization."""
+    return DASH if fits_notes.is_beyond(row) else row.quant.label
+
+
+def _split(row: FitRow) -> str:
+    """With offload, what to tell llama.cpp."""
     if row.experts_on_host:
-        return f"{FITS[row.fit]}, experts of {row.experts_on_host} layers"
-    if row.gpu_layers is not None:
-        return f"{FITS[row.fit]}, {row.gpu_layers} layers on the card"
-    return FITS[row.fit]
+        return f"--n-cpu-moe {row.experts_on_host}"
+    return "" if row.gpu_layers is None else f"--n-gpu-layers {row.gpu_layers}"
 
 
 def _memory(row: FitRow) -> str:
     need = row.estimate.need
-    return figures.size(need.total_bytes) if need else DASH
+    return DASH if need is None else f"{need.total_bytes / GIB:,.1f} GiB"
 
 
 def _range(row: FitRow) -> str:
@@ -156,39 +161,14 @@ def _measured(row: FitRow) -> str:
     return "" if row.measured_tok_s is None else figures.number(row.measured_tok_s)
 
 
-def _tier(row: FitRow) -> str:
-    return row.estimate.tier.value if row.estimate.tier else ""
-
-
-def _sums(found: Fits) -> str:
-    said = f"{len(found.rows)} builds. Every rate is an estimate, never a measurement."
-    if found.hidden:
-        hidden = f"{found.hidden} models fit nowhere here or are not trained for such a context"
-        said += f" {hidden}: --all shows them."
-    return said
-
-
-def _meanings(rows: Sequence[FitRow]) -> None:
-    tiers = {row.estimate.tier for row in rows if row.estimate.tier}
-    for tier in sorted(tiers):
-        paragraph(TIERS[tier])
-    given: dict[str, Reason] = {}
-    for row in rows:
-        for reason in row.estimate.reasons:
-            given.setdefault(reason.code, reason)
-    for code in sorted(given):
-        if code in _SAID_ONCE:
-            paragraph(given[code].text())
+def _tier(row: FitRow, numbers: Mapping[str, int]) -> str:
+    """With the numbers of its reasons: `B 1 2`."""
+    tier = row.estimate.tier.value if row.estimate.tier else NO_TIER
+    return " ".join((tier, *(str(numbers[r.code]) for r in row.estimate.reasons)))
 
 
 _SHORT: Final = {
-    "estimate_fits_nowhere": "needs {need}",
-    "estimate_no_bandwidth": "not measured",
-    "estimate_beyond_context": "trained for {trained} tokens",
+    "estimate_no_bandwidth": "not known",
+    "estimate_beyond_context": "trained for {trained:,} tokens",
     "architecture_unknown": "unknown architecture",
 }
-_SAID_ONCE: Final = frozenset(
-    ("estimate_in_caches", "estimate_offload", "estimate_parts_old", "estimate_no_parts",
-     "estimate_runs", "estimate_parts")
-)  # fmt: skip
-"""Reasons that are the same for every row that has them; the others are in --json."""

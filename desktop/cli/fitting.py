@@ -43,8 +43,12 @@ class Column:
         return "right" if self.right else "left"
 
 
-def print_fitting(columns: Sequence[Column]) -> None:
-    """Print what fits, and name what does not. Columns that are all empty are left out."""
+def print_fitting(columns: Sequence[Column]) -> tuple[str, ...]:
+    """Print what fits, and name what does not. Columns that are all empty are left out.
+
+    Returns:
+        the heads of the columns that were printed.
+    """
     filled = [column for column in columns if any(column.cells)]
     width = room(PIPED_WIDTH)
     shown = fitting(filled, width)
@@ -59,6 +63,7 @@ def print_fitting(columns: Sequence[Column]) -> None:
     if left_out:
         named = ", ".join(left_out)
         paragraph(f"No room here for: {named}. A wider terminal, a pipe or --json has it.")
+    return tuple(column.head for column in shown)
 
 
 def fitting(columns: Sequence[Column], width: int) -> list[Column]:

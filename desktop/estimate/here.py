@@ -7,7 +7,7 @@ device; else a reason. The same law and the same memory rule as everywhere (`spe
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Final
+from typing import Final, TypeAlias
 
 from desktop.errors import GramError, Reason
 from desktop.estimate.bounds import Memory, bound_of
@@ -20,16 +20,21 @@ from desktop.estimate.calibration import (
 )
 from desktop.estimate.evidence import Evidence
 from desktop.estimate.fitting import Placed, Room, place
-from desktop.estimate.placed_work import Sides, placed_work
+from desktop.estimate.placed_work import PlacedWork, Sides, placed_work
 from desktop.estimate.residuals import Residuals, Span
-from desktop.estimate.speed import decode_speed, first_token, prompt_speed
+from desktop.estimate.speed import DeviceWork, decode_speed, first_token, prompt_speed
 from desktop.estimate.token_work import Asked, device_works
+from desktop.estimate.work import attention_flop
 from desktop.records.estimate import Estimate, Interval, Speed, Tier, Use
 from desktop.records.fits import Fit, FitRow
 from desktop.records.model import SizeBasis
+from desktop.records.run import PP512
 from desktop.rules.caches import many_caches_bytes
 
-PROMPT: Final = 512
+PROMPT: Final = PP512.n_prompt
+"""Tokens of the prompt whose speed is told: from an empty cache, as llama-bench's pp512."""
+_Prompts: TypeAlias = tuple[Span | None, Span | None]
+"""Seconds for a token of such a prompt, and of one as long as the depth."""
 _SIZES: Final = {
     SizeBasis.BITS: "estimate_size_bits",
     SizeBasis.TENSORS: "estimate_size_tensors",
@@ -127,35 +132,51 @@ def _estimated(here: Here, cases: Sequence[_Case], use: Use) -> list[FitRow]:
     known = [i for i, one in enumerate(terms) if one is not None]
     asked = [(cases[i].asked.build, terms[i] or {}) for i in known]
     spans = dict(zip(known, here.decode.spans(asked), strict=True))
-    prompts = _prompts(here, cases, known)
+    prompts = _prompts(here, cases, known, use)
     rows = []
     for i, case in enumerate(cases):
         if i in spans:
-            rows.append(_measured_here(here, case, use, spans[i], prompts.get(i)))
+            rows.append(_measured_here(here, case, use, spans[i], prompts[i]))
         else:
             rows.append(_by_catalogue(here, case, use))
     return rows
 
 
-def _prompts(here: Here, cases: Sequence[_Case], known: Sequence[int]) -> dict[int, Span]:
-    """Seconds for a token of a prompt; only of builds that lie on one device."""
-    terms = {i: prompt_terms(cases[i].works, here.rates, PROMPT) for i in known}
-    told = {i: one for i, one in terms.items() if one is not None and len(cases[i].works) == 1}
-    spans = here.prompt.spans([(cases[i].asked.build, one) for i, one in told.items()])
-    return dict(zip(told, spans, strict=True))
+def _prompts(
+    here: Here, cases: Sequence[_Case], known: Sequence[int], use: Use
+) -> dict[int, _Prompts]:
+    """Only of builds that lie on one device; both lengths are asked together, which is faster."""
+    lengths = (PROMPT, use.depth or PROMPT)
+    terms = {
+        (i, tokens): prompt_terms(_at_length(cases[i], tokens), here.rates, tokens)
+        for i in known
+        for tokens in lengths
+        if len(cases[i].works) == 1
+    }
+    told = {key: one for key, one in terms.items() if one is not None}
+    spans = here.prompt.spans([(cases[i].asked.build, one) for (i, _), one in told.items()])
+    found = dict(zip(told, spans, strict=True))
+    usual, whole = lengths
+    return {i: (found.get((i, usual)), found.get((i, whole))) for i in known}
 
 
-def _measured_here(here: Here, case: _Case, use: Use, span: Span, prompt: Span | None) -> FitRow:
+def _at_length(case: _Case, tokens: int) -> tuple[Work, ...]:
+    """The work of a prompt of so many tokens: on average half of them are attended to."""
+    attended = attention_flop(case.asked.model, tokens / 2)
+    return tuple(replace(work, attention_flop=attended) for work in case.works)
+
+
+def _measured_here(here: Here, case: _Case, use: Use, span: Span, prompts: _Prompts) -> FitRow:
     """Tier A or B."""
     speed, doubt = _speed(here, case, span)
     tier = Tier.A if here.evidence.decode else Tier.B
     row = _row(here, case, use)
-    tokens = use.depth or PROMPT
+    usual, whole = prompts
     estimate = replace(
         row.estimate,
         decode=speed,
-        prompt=_prompt_speed(here, case, prompt),
-        first_token_s=_first(prompt, tokens, speed),
+        prompt=_prompt_speed(here, case, usual),
+        first_token_s=_first(whole, use.depth or PROMPT, speed),
         tier=tier,
         reasons=(*_reasons(here, case, tier), *doubt, *here.beside, *row.estimate.reasons),
     )
@@ -226,17 +247,33 @@ def _by_catalogue(here: Here, case: _Case, use: Use) -> FitRow:
     try:
         placed = placed_work(asked.model, asked.weights, use, case.placed.placement, sides)
         tokens = use.depth or PROMPT
+        usual, whole = (_prompt_works(case, placed, sides, use, n) for n in (PROMPT, tokens))
         estimate = replace(
             row.estimate,
             decode=decode_speed(placed.decode),
-            prompt=prompt_speed(placed.prompt),
-            first_token_s=first_token(placed.prompt, placed.decode, tokens),
+            prompt=prompt_speed(usual, PROMPT),
+            first_token_s=first_token(whole, placed.decode, tokens),
             tier=Tier.C,
             reasons=(Reason("estimate_no_parts", {}), *row.estimate.reasons),
         )
     except GramError as e:
         estimate = replace(row.estimate, reasons=(e.reason,))
     return replace(row, estimate=estimate)
+
+
+def _prompt_works(
+    case: _Case, placed: PlacedWork, sides: Sides, use: Use, tokens: int
+) -> tuple[DeviceWork, ...]:
+    """The work of a prompt of so many tokens, from that of one as long as `use.depth`."""
+    if tokens == use.depth:
+        return placed.prompt
+    asked = case.asked
+    if len(placed.prompt) == 1:
+        attended = attention_flop(asked.model, tokens / 2)
+        return (replace(placed.prompt[0], attention_flop=attended),)
+    other = replace(use, context=max(use.context, tokens), depth=tokens)
+    placement = case.placed.placement
+    return placed_work(asked.model, asked.weights, other, placement, sides).prompt
 
 
 def _row(here: Here, case: _Case, use: Use) -> FitRow:
@@ -266,6 +303,6 @@ def _row(here: Here, case: _Case, use: Use) -> FitRow:
 
 
 def _without(here: Here, asked: Asked, use: Use, reason: Reason) -> FitRow:
-    """What cannot be counted has no need and no speed, and fits nowhere that is known."""
+    """What cannot be counted has no need and no speed: where it would fit, nobody knows."""
     estimate = Estimate(asked.model.id, asked.quant.id, here.name, None, use, reasons=(reason,))
-    return FitRow(asked.model, asked.quant, Fit.NOWHERE, estimate, asked.weights.capacity_bytes)
+    return FitRow(asked.model, asked.quant, Fit.RULED_OUT, estimate, asked.weights.capacity_bytes)

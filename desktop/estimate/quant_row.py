@@ -9,6 +9,8 @@ QUALITIES: Final = ("excellent", "good", "acceptable", "degraded")
 """Best first."""
 DECENT: Final = QUALITIES[:3]
 """Good enough to be proposed to who did not ask for less."""
+MIXTURES: Final = "mixtures"
+"""The models that a quantization is made for, where it is not made for all."""
 MAX_BITS: Final = 32
 MAX_RANK: Final = 100
 
@@ -31,6 +33,7 @@ def quant_of_row(row: Mapping[str, str]) -> Quant:
         quality=_quality(row),
         rank=int(_between(row, "rank", 0, MAX_RANK)),
         file_type=row["file_type"] or None,
+        mixtures_only=_mixtures_only(row),
     )
 
 
@@ -39,6 +42,14 @@ def _between(row: Mapping[str, str], column: str, low: float, high: float) -> fl
     if not low <= value <= high:
         raise ValueError(f"{row['id']}: {column} is {row[column]}")
     return value
+
+
+def _mixtures_only(row: Mapping[str, str]) -> bool:
+    """From a column that other tables of quantizations need not have."""
+    models = row.get("models") or ""
+    if models not in {"", MIXTURES}:
+        raise ValueError(f"{row['id']}: models is {models}")
+    return models == MIXTURES
 
 
 def _quality(row: Mapping[str, str]) -> str:

@@ -175,7 +175,7 @@ class Estimate:
     decode: Speed | None = None
     """Generated tokens a second at `use.depth`."""
     prompt: Speed | None = None
-    """Prompt tokens a second of a prompt of 512."""
+    """Prompt tokens a second of a prompt of 512 from an empty cache: llama-bench's pp512."""
     first_token_s: Interval | None = None
     """From the request to the first generated token, for a prompt of `use.depth` tokens or 512."""
     tier: Tier | None = None

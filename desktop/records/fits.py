@@ -2,11 +2,15 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from desktop.errors import Reason
 from desktop.records.estimate import Estimate
 from desktop.records.machine import Device
 from desktop.records.model import Model, Quant
+
+USUAL_DEPTH: Final = 1024
+"""Tokens before the one that is generated, where nobody asks for others."""
 
 
 class Fit(StrEnum):
@@ -19,6 +23,10 @@ class Fit(StrEnum):
     IN_MEMORY = "in_memory"
     """In the system's memory, for the processor alone: there is no card."""
     NOWHERE = "nowhere"
+    """There is not memory enough."""
+    RULED_OUT = "ruled_out"
+    """Not run here whatever memory there is: the model is not trained for so long a context, or
+    what it needs cannot be counted, or what memory there is is not known. The reason says which."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +53,11 @@ class FitRow:
     measured_tok_s: float | None = None
     """By this machine's own newest run of such a build: a measurement."""
 
+    @property
+    def runs(self) -> bool:
+        """Whether it would run here; else its first reason says why not."""
+        return self.fit not in {Fit.NOWHERE, Fit.RULED_OUT}
+
 
 @dataclass(frozen=True, slots=True)
 class FitsRequest:
@@ -52,14 +65,14 @@ class FitsRequest:
 
     context: int = 4096
     """Tokens that the cache has room for."""
-    depth: int = 1024
+    depth: int = USUAL_DEPTH
     """Tokens in the cache while one is generated; less where the context is shorter."""
     words: tuple[str, ...] = ()
-    """All of them must be in a build's names; a quantization's label chooses it."""
+    """All of them must be in a model's names; a quantization's label chooses it."""
     all_builds: bool = False
-    """Every quantization, and what does not fit, with its reason."""
+    """Every quantization that is computed here, and what does not run, with its reason."""
     at_least_tok_s: float = 10.0
-    """Of each model the best quality whose whole range is above it; else the fastest."""
+    """Of each model the best quality whose whole range is above it is proposed, if there is one."""
     every_model: bool = False
     """Each model has a row: one that fits nowhere, or is not trained for such a context, with the
     reason."""
@@ -87,4 +100,11 @@ class Fits:
     """What is said once of all rows."""
     rows: tuple[FitRow, ...]
     hidden: int = 0
-    """Models that fit nowhere and are not shown."""
+    """Models that were asked for and have no row: they do not run here."""
+    beyond: int = 0
+    """Of them those that are not trained for so long a context; most others fit nowhere."""
+    ruled_out: tuple[Reason, ...] = ()
+    """Why quantizations that were asked for, or would be shown with all others, have no row, or
+    none of some models."""
+    by_label: bool = False
+    """Whether the quantizations are those that were named; else all, or one proposed a model."""

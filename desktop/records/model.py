@@ -149,6 +149,13 @@ class Quant:
     """Among all, 100 the best; stated in the table."""
     file_type: str | None = None
     """llama.cpp's name of the mix, `Q4_K_M`; None where it has no such format."""
+    mixtures_only: bool = False
+    """Made for the experts of mixtures: a dense model's tensors get another type under this name.
+    """
+
+    def suits(self, model: Model) -> bool:
+        """Whether it is made for such a model; what is not is offered nowhere."""
+        return model.is_mixture or not self.mixtures_only
 
 
 class SizeBasis(StrEnum):

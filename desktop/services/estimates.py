@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Final
 
 from desktop import clock
-from desktop.errors import Reason
+from desktop.errors import Param, Reason
 from desktop.estimate.here import rows_here
 from desktop.estimate.sizes import weights_of
 from desktop.estimate.token_work import Asked
@@ -235,7 +235,7 @@ def _told(row: FitRow) -> FitRow:
     """That nobody tells how long a context the model is trained for, where it is so."""
     if row.model.context_trained is not None or not row.runs:
         return row
-    told = {"name": row.model.name, "found": row.estimate.use.context}
+    told: dict[str, Param] = {"name": row.model.name, "found": row.estimate.use.context}
     reason = Reason("estimate_context_untold", told)
     estimate = replace(row.estimate, reasons=(*row.estimate.reasons, reason))
     return replace(row, estimate=estimate)

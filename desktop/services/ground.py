@@ -26,6 +26,7 @@ from desktop.services.rehearsals import sweep_left
 from desktop.services.results import kept_runs
 from desktop.services.run_builds import RunBuilds
 from desktop.services.this_machine import Devices, devices_of
+from desktop.services.unused_cards import unused_cards
 from desktop.sources.cpu_caches import last_level_cache_bytes
 
 log = logging.getLogger(__name__)
@@ -42,7 +43,8 @@ class Ground:
     on_card_bytes: int | None
     with_offload_bytes: int | None
     parts_at: str | None
-    computes_bf16: bool
+    computes_bf16: bool | None
+    """None: no source tells."""
     measured: Mapping[tuple[str, str], tuple[str, float]]
     """Of a model and a quantization of the catalogue: the sha256 of a build of it that was measured
     here as the machine is now, and its newest rate, tok/s."""
@@ -98,7 +100,7 @@ def _ground(
         on_card_bytes=facts.answers.on_card_bytes,
         with_offload_bytes=facts.answers.with_offload_bytes,
         parts_at=parts.started_at if parts else None,
-        computes_bf16=_computes_bf16(devices),
+        computes_bf16=devices.computes_bf16,
         measured=builds.measured(runs, state),
         told=_told(facts, here, used),
     )
@@ -113,7 +115,8 @@ def _told(facts: MachineFacts, here: Here, used: UsedParts) -> tuple[Reason, ...
     lacks = used.parts is not None and not here.rates and not busy
     lacking = (Reason("estimate_parts_lacking", {"threads": usable_cores()}),) if lacks else ()
     left = left_out_reason(here.evidence.left_out)
-    return (*silent, *used.told, *lacking, *((left,) if left else ()))
+    unused = unused_cards(facts.machine, facts.engine)
+    return (*silent, *unused, *used.told, *lacking, *((left,) if left else ()))
 
 
 def _device_rates(devices: Devices, used: UsedParts, threads: int) -> dict[str, DeviceRates]:
@@ -180,11 +183,3 @@ def _beside(parts: Parts | None, facts: MachineFacts) -> tuple[Reason, ...]:
 
 def _processor(facts: MachineFacts) -> Iterable[Device]:
     return (d for d in (facts.engine.devices if facts.engine else ()) if d.name == HOST)
-
-
-def _computes_bf16(devices: Devices) -> bool:
-    sides = next(iter(devices.sides.values()), None)
-    if sides is None:
-        return False
-    first = sides.cards[0] if sides.cards else sides.host
-    return first is not None and first.configuration.bf16

@@ -36,6 +36,8 @@ class Devices:
     targets: Mapping[str, Target]
     """Of each device, by the engine's name, the one that would run."""
     why_no_sides: Reason | None = None
+    computes_bf16: bool | None = None
+    """Whether the first card, or the processor where there is none, does; None: no source tells."""
 
 
 def devices_of(machine: Machine, listed: Sequence[Device]) -> Devices:
@@ -60,7 +62,16 @@ def devices_of(machine: Machine, listed: Sequence[Device]) -> Devices:
         sides=sides,
         targets=told,
         why_no_sides=Reason("estimate_no_bandwidth", {"device": missing or host.name}),
+        computes_bf16=_computes_bf16(machine, host, [known[device.name] for device in cards]),
     )
+
+
+def _computes_bf16(
+    machine: Machine, host: Configuration, cards: Sequence[Configuration | None]
+) -> bool | None:
+    if cards:
+        return None if cards[0] is None else cards[0].bf16
+    return host.bf16 if machine.cpu.instruction_sets else None
 
 
 def _paired(

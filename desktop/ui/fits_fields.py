@@ -37,6 +37,7 @@ _PLACES: Final = {
     Fit.IN_MEMORY: QT_TRANSLATE_NOOP("Fits", "in memory"),
     Fit.WITH_OFFLOAD: QT_TRANSLATE_NOOP("Fits", "{card} on card"),
     Fit.NOWHERE: QT_TRANSLATE_NOOP("Fits", "does not fit"),
+    Fit.RULED_OUT: QT_TRANSLATE_NOOP("Fits", "not run here"),
 }
 
 
@@ -204,6 +205,10 @@ def _speed_lines(row: FitRow, context: str) -> Iterator[str]:
     if row.middle_tok_s is not None:
         said += " " + _tr("Likeliest: {rate}.").format(rate=fmt.rate(row.middle_tok_s))
     yield said
+    if estimate.prompt is not None:
+        words = _tr("Prompt: {span} tok/s, over 512 tokens from an empty cache (pp512).")
+        prompt = estimate.prompt
+        yield words.format(span=range_words(prompt.low_tok_s, prompt.high_tok_s))
     if estimate.first_token_s is not None:
         words = _tr("First token after {span} s, of a prompt that fills the context.")
         first = estimate.first_token_s

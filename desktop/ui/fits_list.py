@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from desktop.records.fits import Fit, FitRow, Fits
 from desktop.records.rehearsal import Rehearsal
+from desktop.ui import format as fmt
 from desktop.ui.components import (
     Body,
     MenuButton,
@@ -40,7 +41,7 @@ ALL, FITTING, ON_CARD = range(3)
 """The choices of what is shown."""
 _SHOWN: Final = {
     ALL: frozenset(Fit),
-    FITTING: frozenset(Fit) - {Fit.NOWHERE},
+    FITTING: frozenset(Fit) - {Fit.NOWHERE, Fit.RULED_OUT},
     ON_CARD: frozenset({Fit.ON_CARD}),
 }
 _SORTS: Final = (
@@ -70,7 +71,7 @@ class FitsList(QWidget):
         self.show_only = MenuButton(self.tr("Show"), self._choices(with_card=True))
         self.sort_by = MenuButton(self.tr("Sort"), self._sorts())
         self.count = Muted()
-        self.model = RecordsModel(fit_fields(), quiet=lambda r: r.fit is Fit.NOWHERE, parent=self)
+        self.model = RecordsModel(fit_fields(), quiet=lambda r: not r.runs, parent=self)
         self.table = RecordsTable(self.model, self.tr("What fits"))
         self.none = Body(self.tr("No build of this list has these words."))
         self.pane = ReasonsPane(
@@ -123,7 +124,7 @@ class FitsList(QWidget):
     def _pick(self) -> None:
         found = self.table.current
         self.open.setEnabled(found is not None)
-        can = found is not None and found.fit is not Fit.NOWHERE and not self._blocked
+        can = found is not None and found.runs and not self._blocked
         self.rehearse.setEnabled(can)
         if found is None:
             self.pane.show_nothing(self._notes())
@@ -138,6 +139,13 @@ class FitsList(QWidget):
             "ceiling that the memory's speed allows. All bars stand on one logarithmic scale."
         )
         if self._fits is not None:
+            words = self.tr(
+                "Of each model one quantization is listed: the best in quality whose whole range "
+                "is above {rate} tokens a second; where none is, the fastest, or a better one "
+                "whose range overlaps the fastest's; where no speed is known, the smallest of good "
+                "quality."
+            )
+            yield words.format(rate=fmt.number(self._fits.request.at_least_tok_s))
             yield from map(reason_line, self._fits.told)
 
     def _tell(self, tell: Callable[[FitRow], object]) -> None:

@@ -591,9 +591,9 @@ class TestCommand:
         assert set(reason) == {"code", "label", "text", "advice", "parameters"}
         assert found["rows"][0]["model"] == SMALL
         assert set(found["rows"][0]) == {
-            "model", "quant", "fit", "size_bytes", "need", "need_bytes", "card_bytes", "host_bytes",
-            "gpu_layers", "experts_on_host", "decode", "middle_tok_s", "prompt", "first_token_s",
-            "measured_tok_s", "tier", "target", "reasons",
+            "model", "quant", "quality", "fit", "size_bytes", "need", "need_bytes", "card_bytes",
+            "host_bytes", "gpu_layers", "experts_on_host", "decode", "middle_tok_s", "prompt",
+            "first_token_s", "measured_tok_s", "tier", "target", "reasons",
         }  # fmt: skip
 
     def test_nobody_of_that_name(self, home, capsys):
