@@ -8,7 +8,7 @@ from desktop.cli import figures, parts_show
 from desktop.cli.costs import lines as cost_lines
 from desktop.cli.figures import DASH
 from desktop.cli.output import say
-from desktop.cli.tables import cell, print_facts, print_table
+from desktop.cli.tables import cell, lines, print_facts, print_table
 from desktop.records.build import LocalBuild
 from desktop.records.cost import Costs
 from desktop.records.events import RunFinished
@@ -75,9 +75,9 @@ def findings(found: Iterable[Finding]) -> None:
     """`gram doctor`."""
     table = _three_columns()
     for finding in found:
-        text = cell(finding.detail)
+        text = lines(finding.detail)
         if finding.advice:
-            text.append("\n").append_text(cell(finding.advice, "dim"))
+            text.append("\n").append_text(lines(finding.advice, "dim"))
         table.add_row(cell(finding.what), cell(finding.state, STATES[finding.state]), text)
     print_table(table)
 

@@ -55,6 +55,11 @@ def cell(text: str, style: str = "") -> Text:
     return Text(visible_text(text), style=style)
 
 
+def lines(text: str, style: str = "") -> Text:
+    """A text of ours that has several lines: each of them as `cell` shows it."""
+    return Text("\n").join(cell(line, style) for line in text.split("\n"))
+
+
 def columns_told() -> int | None:
     """What `COLUMNS` asks for; None where it is not set, or no sensible number."""
     told = os.environ.get("COLUMNS", "")

@@ -14,6 +14,7 @@ from desktop.rules.memory_answers import (
 from desktop.ui import format as fmt
 from desktop.ui import messages
 from desktop.ui.components import Card, Facts, Muted
+from desktop.ui.power_words import formulas
 
 
 class HardwareCard(Card):
@@ -58,7 +59,7 @@ class HardwareCard(Card):
         )
         for label, value in zip(self._labels, values, strict=True):
             self.facts.show_value(label, value)
-        self.modelled.setText("\n".join(messages.formulas(event.meter)))
+        self.modelled.setText("\n".join(formulas(event.meter)))
         self.modelled.setVisible(bool(event.meter.formulas))
         self.given_up.setText("\n".join(map(messages.given_up, event.given_up)))
         self.given_up.setVisible(bool(event.given_up))

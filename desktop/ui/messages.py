@@ -160,11 +160,6 @@ def meter(facts: MeterFacts) -> str:
     return f"{source}, {_translated(_WORDS, _SCOPES[facts.scope])}"
 
 
-def formulas(facts: MeterFacts) -> tuple[str, ...]:
-    """How a meter's modelled watts are made, with the numbers used; none of a sensor."""
-    return tuple(map(sentence, facts.formulas))
-
-
 class _Shown(dict[str, Param]):
     """A parameter that a reason lacks is shown as a gap: an error must never hide behind one."""
 

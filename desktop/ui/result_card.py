@@ -12,6 +12,7 @@ from desktop.ui import format as fmt
 from desktop.ui import result_words as words
 from desktop.ui.components import Badge, Card, Facts, Figure, Muted, QuietButton, row
 from desktop.ui.design import Space
+from desktop.ui.power_words import formulas
 
 
 class ResultCard(Card):
@@ -93,7 +94,7 @@ class ResultCard(Card):
             self.energy.show_value(None, self.tr("no meter"))
         else:
             per_token_j, energy = found
-            self.modelled.setText("\n".join(messages.formulas(energy.meter)))
+            self.modelled.setText("\n".join(formulas(energy.meter)))
             self.energy.show_value(fmt.number(per_token_j), words.energy_source(energy))
 
     def _copy_id(self) -> None:

@@ -11,10 +11,12 @@ from desktop.machine import nvidia_list
 from desktop.machine.conditions import Readers, survey_conditions
 from desktop.machine.detect import Probes, survey
 from desktop.machine.state import StateSource
+from desktop.power import power_model
+from desktop.power.power_model import CardModel
 from desktop.records.energy import MeterFacts, MeterKind, Scope, Source
 from desktop.records.events import Phase
 from desktop.records.run import Note
-from desktop.ui import messages
+from desktop.ui import messages, power_words
 
 UI = Path(messages.__file__).parent
 SHOWING = {
@@ -51,6 +53,10 @@ GERMAN = {
     "The keychain is locked.": "Der Schlüsselbund ist gesperrt.",
     "{name} did not answer in time and was given up on.": "{name} gab keine Antwort.",
     "The list of memory modules": "Die Liste der Speicherriegel",
+    "{name}: {idle_w} W + its load × ({limit_w} W - {idle_w} W), the limit by the "  # noqa: RUF001
+    "catalogue, idle {idle_share} of it. Row '{row}': {source}.": "Zeile „{row}“: {source}.",
+    "card": "Karte",
+    "Cloud Carbon Footprint, methodology, appendix III: T4, 8 W idle, 71 W at full load": "Anhang",
 }
 
 
@@ -162,3 +168,16 @@ def test_what_is_said_of_estimates_names_no_command_of_the_terminal(qapp, code):
     assert "`" not in messages.sentence(reason)
     assert "`" not in messages.advice(reason)
     assert "--" not in messages.advice(reason)
+
+
+def test_the_row_and_the_source_of_modelled_watts_are_translated(german):
+    model = CardModel("A card", 8.0, 71.0, power_model._table()["card"]["source"])
+    facts = MeterFacts(
+        "CPU load", Source.MODELLED, MeterKind.COUNTER, Scope.BOARD, "", (model.formula(),)
+    )
+    assert power_words.formulas(facts) == ("Zeile „Karte“: Anhang.",)
+
+
+def test_every_row_and_source_of_the_table_can_be_translated():
+    table = power_model._table()
+    assert {*table, *(str(row["source"]) for row in table.values())} == power_words.WORDS

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from desktop.cli import show
 from desktop.identity.key_file import load_or_create
 from desktop.network.ledger import FORMAT, Ledger
 from desktop.paths import Paths
@@ -71,6 +72,14 @@ def test_a_misspelt_name_is_not_called_fine(home):
     assert "plaec is no setting" in row.detail
     assert "rented stands below [costs]" in row.detail
     assert "Did you mean place?" in row.advice
+
+
+def test_each_thing_that_is_told_has_a_line_of_its_own(home, capsys):
+    home.settings.write_text('plaec = "NL"\n[costs]\nrented = true\n')
+    show.findings([settings_row(home)])
+    said = capsys.readouterr().out
+    assert "\N{REPLACEMENT CHARACTER}" not in said
+    assert [line.split()[0] for line in said.splitlines()] == ["Settings", "In", "Did", "Write"]
 
 
 def test_files_that_were_set_aside_are_named_with_what_to_do(home):
