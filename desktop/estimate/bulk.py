@@ -1,7 +1,11 @@
-"""Speeds and fits of all models in all quantizations on all devices at once.
+"""Speeds and fits of all models in all quantizations on all devices at once, in arrays.
 
-The numbers are those of `speed.decode_speed` with `work.device_work`, one at a time; here they are
-computed in arrays, for tables that must follow a slider.
+Rates are those of a device's own page (`device_page`), and stand wherever it offers the
+quantization: the same law, the same back end, the same rules of what is offered. Memory is counted
+more coarsely: weights, the cache and the back end's own, without the graph's scratch and the
+logits, which take milliseconds a model to plan; and an embedding that a card leaves to the host
+counts, one that is also the output counts once. So `fits` is a first answer: it differs from the
+page's in fewer than one of a hundred, all of them near the limit (docs/adr/0012-estimates.md).
 """
 
 import math
@@ -14,9 +18,12 @@ import numpy as np
 import numpy.typing as npt
 
 from desktop.errors import GramError
-from desktop.estimate.cache import cache_read_bytes
+from desktop.estimate.architectures import TRAITS
+from desktop.estimate.cache import cache_bytes, cache_read_bytes
+from desktop.estimate.offered import computes, target_with
 from desktop.estimate.sizes import SizeTable, active_elements, size_table
-from desktop.estimate.targets import efficiency_of, targets_for
+from desktop.estimate.targets import targets_for
+from desktop.estimate.use import check_use
 from desktop.estimate.work import (
     EXPERTS,
     LATENT,
@@ -42,12 +49,16 @@ class Bulk:
     """Of each model (first axis), quantization (second) and configuration (third)."""
 
     low_tok_s: Floats
-    """nan where there is no estimate: no target, no bandwidth, a cache that cannot be counted."""
+    """nan where there is no estimate: no target, no bandwidth, a cache that cannot be counted, a
+    context that the model is not trained for, a quantization that is not offered there. Whether it
+    fits is not asked."""
     high_tok_s: Floats
     ceiling_tok_s: Floats
     needed_bytes: Floats
-    """Weights, what the caller adds for each model, and the back end's own."""
+    """Weights, cache, what the caller adds for each model, and the back end's own; nan where
+    nothing runs it."""
     fits: Flags
+    """Whether that is usable; False where nothing runs it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +68,8 @@ class Asked:
     models: tuple[Model, ...]
     quants: tuple[Quant, ...]
     capacity_bytes: Floats
-    """Of each model (rows) in each quantization (columns); so are the next two."""
+    """Of each model (rows) in each quantization (columns); so are the next two. nan where the
+    quantization is not made for such models."""
     active_bytes: Floats
     weights: Floats
     layers: Floats
@@ -69,11 +81,12 @@ class Asked:
 def asked(models: Sequence[Model], quants: Sequence[Quant]) -> Asked:
     """Count the bytes and weights of all models in all quantizations."""
     sizes = size_table(models, quants)
+    offered = np.array([[quant.suits(model) for quant in quants] for model in models])
     return Asked(
         models=tuple(models),
         quants=tuple(quants),
-        capacity_bytes=sizes.capacity.astype(np.float64),
-        active_bytes=sizes.active.astype(np.float64),
+        capacity_bytes=np.where(offered, sizes.capacity, math.nan),
+        active_bytes=np.where(offered, sizes.active, math.nan),
         weights=_weights(models, quants, sizes),
         layers=np.array([_layers(model) for model in models]),
         attention=np.array([_attention(model) for model in models]),
@@ -87,49 +100,53 @@ def bulk(
     use: Use,
     extra_bytes: Sequence[float] | None = None,
 ) -> Bulk:
-    """Estimate everything; the first target of each configuration is taken.
+    """Estimate everything, by the first target of each device that has the quantization.
 
     Args:
         what: models and quantizations.
         configurations: one device each.
         targets: the table.
-        use: the depth that tokens are generated at.
-        extra_bytes: of each model, what memory must hold besides its weights. None: nothing.
+        use: the context that memory has room for, and the depth that tokens are generated at.
+        extra_bytes: of each model, what memory must hold besides weights and cache. None: nothing.
 
     Raises:
         GramError: `bad_number` for a depth or context out of range.
     """
+    check_use(use)
     shape = len(what.models), len(what.quants), len(configurations)
-    low, high, ceiling = (np.full(shape, np.nan) for _ in range(3))
-    needed = np.full(shape, np.nan)
-    cache = _cache_bytes(what.models, use)
-    held = what.capacity_bytes + np.asarray(extra_bytes or 0.0, np.float64).reshape(-1, 1)
-    for target, numbers in _by_target(configurations, targets).items():
+    low, high, ceiling, needed = (np.full(shape, np.nan) for _ in range(4))
+    read, kept = np.array([_cache_of(model, use) for model in what.models]).reshape(-1, 2).T
+    added = np.zeros(len(what.models)) if extra_bytes is None else np.asarray(extra_bytes)
+    held = what.capacity_bytes + (kept + added)[:, None]
+    for numbers in _by_class(configurations).values():
         here = [configurations[i] for i in numbers]
-        slow, fast, best = _speeds(what, cache, target, here)
+        there = targets_for(here[0], targets)
+        found = [target_with(quant, there) for quant in what.quants]
+        slow, fast, best = _speeds(what, read, [e[1] if e else None for e in found], here)
         low[:, :, numbers], high[:, :, numbers], ceiling[:, :, numbers] = slow, fast, best
-        needed[:, :, numbers] = held[:, :, None] + target.overhead_bytes
+        own = np.array([e[0].overhead_bytes if e else math.nan for e in found])
+        needed[:, :, numbers] = (held + own)[:, :, None]
+    lacking = np.array([[not computes(q, c) for c in configurations] for q in what.quants])
+    for told in (low, high, ceiling, needed):
+        told[:, lacking] = math.nan
     usable = np.array([c.usable_bytes for c in configurations], np.float64)
     return Bulk(low, high, ceiling, needed, needed <= usable)
 
 
-def _by_target(
-    configurations: Sequence[Configuration], targets: Sequence[Target]
-) -> dict[Target, list[int]]:
-    firsts = {c.device_class: next(iter(targets_for(c, targets)), None) for c in configurations}
-    found: dict[Target, list[int]] = defaultdict(list)
+def _by_class(configurations: Sequence[Configuration]) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = defaultdict(list)
     for i, configuration in enumerate(configurations):
-        target = firsts[configuration.device_class]
-        if target is not None:
-            found[target].append(i)
+        found[configuration.device_class].append(i)
     return found
 
 
 def _speeds(
-    what: Asked, cache: Floats, target: Target, here: Sequence[Configuration]
+    what: Asked,
+    cache: Floats,
+    efficiencies: Sequence[Efficiency | None],
+    here: Sequence[Configuration],
 ) -> tuple[Floats, Floats, Floats]:
-    """Low, high and ceiling rates; the law is that of `speed`, over three axes."""
-    efficiencies = [efficiency_of(target, quant) for quant in what.quants]
+    """Low, high and ceiling rates on devices of one class; the law is that of `speed`."""
     constants = np.array([_constants(e) for e in efficiencies]).transpose(1, 0, 2)
     flop_byte, states = what.attention.T
     attended = np.maximum(0.0, cache - states) * flop_byte
@@ -187,17 +204,17 @@ def _attention(model: Model) -> tuple[float, float]:
         return math.nan, math.nan
 
 
-def _cache_bytes(models: Sequence[Model], use: Use) -> Floats:
-    return np.array([_cache_of(model, use) for model in models])
-
-
-def _cache_of(model: Model, use: Use) -> float:
+def _cache_of(model: Model, use: Use) -> tuple[float, float]:
+    """Bytes that a token reads, and bytes that memory holds; nan where nothing can be told."""
+    unknown = model.architecture not in TRAITS
+    if unknown or use.context > (model.context_trained or use.context):
+        return math.nan, math.nan
     try:
-        return float(cache_read_bytes(model, use))
+        return float(cache_read_bytes(model, use)), float(cache_bytes(model, use))
     except GramError as e:
         if e.code == "bad_number":
             raise
-        return math.nan
+        return math.nan, math.nan
 
 
 def _weights(models: Sequence[Model], quants: Sequence[Quant], sizes: SizeTable) -> Floats:

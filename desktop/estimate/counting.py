@@ -6,6 +6,7 @@ from typing import Final
 from desktop.estimate.cache import cache_read_bytes, layer_cache_bytes
 from desktop.estimate.layers import layers_of
 from desktop.estimate.memory import needs
+from desktop.estimate.offered import computes
 from desktop.estimate.placement import ON_HOST, ON_ONE_CARD
 from desktop.estimate.profile import Side
 from desktop.estimate.sizes import bits_weights, weights_of
@@ -87,8 +88,8 @@ class GramCounting:
         return layer_cache_bytes(model, use)
 
     def runs(self, quant: Quant, configuration: Configuration) -> bool:
-        """Bf16 needs a device that computes in it; other types are unpacked."""
-        return configuration.bf16 or quant.family != "bf16"
+        """As `offered.computes`."""
+        return computes(quant, configuration)
 
 
 def _together(one: MemoryNeed, other: MemoryNeed) -> MemoryNeed:

@@ -5,15 +5,16 @@ Devices are ranked by the high end of the range; ties are broken by memory, then
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
 from desktop.errors import GramError, Reason
 from desktop.estimate import reasons
+from desktop.estimate.offered import target_with
 from desktop.estimate.profile import side_of
 from desktop.estimate.sheet import Sheet
-from desktop.estimate.targets import efficiency_of, targets_for
+from desktop.estimate.targets import targets_for
 from desktop.records.estimate import Configuration, Efficiency, MemoryNeed, Target
 from desktop.records.model import Quant, Weights
 
@@ -80,7 +81,7 @@ def _options(sheet: Sheet, configuration: Configuration) -> Iterator[Option]:
     profile, side = sheet.profile, side_of(configuration)
     targets = targets_for(configuration, profile.targets)
     for quant, weights in sheet.weights:
-        found = _first_with(targets, quant)
+        found = target_with(quant, targets)
         if found is None or not profile.counting.runs(quant, configuration):
             continue
         target, efficiency = found
@@ -88,14 +89,6 @@ def _options(sheet: Sheet, configuration: Configuration) -> Iterator[Option]:
         need_bytes = bare_bytes + target.overhead_bytes
         fits = need_bytes <= configuration.usable_bytes
         yield Option(quant, weights, target, efficiency, bare, need_bytes, fits)
-
-
-def _first_with(targets: Iterable[Target], quant: Quant) -> tuple[Target, Efficiency] | None:
-    for target in targets:
-        efficiency = efficiency_of(target, quant)
-        if efficiency is not None:
-            return target, efficiency
-    return None
 
 
 def _why_none(sheet: Sheet, configuration: Configuration) -> Reason:

@@ -88,16 +88,28 @@ def sheet_of(
         model: of the catalogue.
         profile: whose constants.
         position: tokens in the cache while one is generated.
-        quants: only these; None: all of the profile.
+        quants: only these; None: all of the profile that are made for such a model.
 
     Raises:
-        GramError: as `use_at`; `layers_unclear`, `header_lacks`.
+        GramError: as `use_at` and `check_suits`; `layers_unclear`, `header_lacks`.
     """
     use = use_at(model, position)
     counted = profile.counting.model(model)
-    chosen = profile.ranked_quants if quants is None else quants
+    chosen = quants or tuple(q for q in profile.ranked_quants if q.suits(model))
+    for quant in chosen:
+        check_suits(quant, model)
     weights = tuple((quant, profile.counting.weights(counted, quant)) for quant in chosen)
     return Sheet(profile, counted, use, cache_read_bytes(counted, use), weights)
+
+
+def check_suits(quant: Quant, model: Model) -> None:
+    """Refuse a quantization that is not made for such a model.
+
+    Raises:
+        GramError: `estimate_mixtures_only`.
+    """
+    if not quant.suits(model):
+        raise GramError("estimate_mixtures_only", quant=quant.label)
 
 
 def use_at(model: Model, position: int) -> Use:

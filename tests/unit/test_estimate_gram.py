@@ -6,15 +6,21 @@ import pytest
 
 from desktop.errors import GramError
 from desktop.estimate import reasons
+from desktop.estimate.assess import option_estimate
 from desktop.estimate.cache import cache_read_bytes
 from desktop.estimate.catalogue import find
 from desktop.estimate.device_page import device_page_of
+from desktop.estimate.fitting import Room
+from desktop.estimate.here import Here, rows_here
 from desktop.estimate.page import page_of, position_of
-from desktop.estimate.profile import ProfileId, Side
-from desktop.estimate.ranking import choose
+from desktop.estimate.placed_work import Side, Sides
+from desktop.estimate.profile import ProfileId
+from desktop.estimate.profile import Side as Memory
+from desktop.estimate.ranking import choose, options
 from desktop.estimate.sheet import sheet_of, use_at
 from desktop.estimate.speed import decode_speed
 from desktop.estimate.targets import efficiency_of, targets_for
+from desktop.estimate.token_work import Asked
 from desktop.estimate.work import device_work
 from desktop.records.estimate import Tier
 from desktop.records.model import SizeBasis
@@ -132,7 +138,7 @@ def test_what_a_processor_and_a_shared_memory_need(gram):
     """A card's host part is not its own; a chip's is; a processor has all of it."""
     sheet = sheet_of(model("llama-3.1-8b-instruct"), gram, 1024)
     quant, weights = next(row for row in sheet.weights if row[0].id == "q4_k_m")
-    card, shared, host = (sheet.need(quant, weights, side)[1] for side in Side)
+    card, shared, host = (sheet.need(quant, weights, side)[1] for side in Memory)
     assert card < shared
     assert weights.capacity_bytes < host
     assert card < weights.capacity_bytes + sheet.cache_read_bytes + (1 << 30)
@@ -173,6 +179,33 @@ def test_every_model_has_a_page_under_both_profiles(entry):
         highs = [row.speed.high_tok_s for row in page.rows]
         assert highs == sorted(highs, reverse=True)
         assert page.sheet.use.depth == min(position_of(entry, None), entry.context_trained - 1)
+
+
+@pytest.mark.parametrize("name", ["llama-3.1-8b-instruct", "qwen3-30b-a3b", "gemma-3-4b-it"])
+@pytest.mark.parametrize("depth", [0, 1024, 6000])
+def test_a_card_here_and_the_same_in_the_catalogue_have_the_same_ranges(gram, name, depth):
+    """Decode at the depth, a prompt of 512 tokens from an empty cache, and the first token."""
+    card = device(gram, "geforce-rtx-3090-24gb")
+    sheet = sheet_of(model(name), gram, depth)
+    wanted = next(o for o in options(sheet, card) if o.quant.id == "q4_k_m")
+    here = Here(
+        name=card.name,
+        room=Room(cards=(card.usable_bytes,), host_bytes=64 << 30),
+        cards=("CUDA0",),
+        bandwidths={"CUDA0": card.bandwidth_bytes_s},
+        sides={wanted.quant.family: Sides((Side(card, wanted.efficiency),))},
+    )
+    (row,) = rows_here(here, [Asked(sheet.model, wanted.quant, wanted.weights)], sheet.use)
+    theirs = option_estimate(sheet, card, wanted)
+    assert row.estimate.tier is theirs.tier is Tier.C
+    for told in ("low_tok_s", "high_tok_s", "ceiling_tok_s"):
+        for rate in ("decode", "prompt"):
+            mine = getattr(getattr(row.estimate, rate), told)
+            assert mine == pytest.approx(getattr(getattr(theirs, rate), told), rel=1e-9)
+    first = row.estimate.first_token_s
+    assert (first.low, first.high) == pytest.approx(
+        (theirs.first_token_s.low, theirs.first_token_s.high), rel=1e-9
+    )
 
 
 def test_related_models_are_of_the_family_first(page):
