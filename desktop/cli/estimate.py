@@ -17,13 +17,16 @@ from desktop.estimate.catalogue import Keyed, find, suggestions
 from desktop.estimate.device_page import device_page_of
 from desktop.estimate.page import page_of, position_of
 from desktop.estimate.profile import Profile, ProfileId
-from desktop.estimate.sheet import sheet_of
+from desktop.estimate.sheet import check_suits, sheet_of
+from desktop.records.estimate import Configuration
 from desktop.records.model import Model, Quant
 from desktop.services import profiles
 
 _MISUSE: Final = frozenset(
-    {"model_unknown", "model_near", "device_unknown", "device_near", "quant_unknown"}
+    {"model_unknown", "model_near", "device_unknown", "device_near", "device_not_on_page"}
+    | {"quant_unknown", "estimate_mixtures_only", "estimate_beyond_context", "bad_number"}
 )
+"""What another command line would mend; all else is told with the status of a failure."""
 _K = TypeVar("_K", bound=Keyed)
 THIS: Final = "this"
 """The device that is this machine."""
@@ -36,7 +39,7 @@ class Options(TypedDict):
     position: int | None
     quant: str | None
     find: str | None
-    profile: str
+    profile: str | None
     as_json: bool
 
 
@@ -48,11 +51,11 @@ def run(model: Sequence[str], **options: Unpack[Options]) -> int:
         options: as given.
 
     Raises:
-        GramError: `estimate_beyond_context`, `resource_damaged`, and what counting may raise.
+        GramError: `resource_damaged`, and what counting may raise.
     """
     try:
         name = " ".join(model)
-        if model and not name.strip():
+        if not all(word.strip() for word in model):
             raise click.UsageError("MODEL is empty: name one, or leave it out to list all.")
         if not model or options["find"] is not None:
             _refuse_without_model(options)
@@ -68,9 +71,10 @@ def run(model: Sequence[str], **options: Unpack[Options]) -> int:
 
 
 def _refuse_without_model(options: Options) -> None:
-    asked = (options["device"], options["quant"], options["position"])
+    asked = (options["device"], options["quant"], options["position"], options["profile"])
     if any(option is not None for option in asked):
-        raise click.UsageError("--device, --quant and --context are for the page of one MODEL.")
+        told = "--device, --quant, --context and --profile are for the page of one MODEL"
+        raise click.UsageError(f"{told}, not for the list.")
 
 
 def _list(model: str, word: str | None, *, as_json: bool) -> None:
@@ -90,9 +94,13 @@ def _names(model: Model) -> str:
 
 def _show(name: str, options: Options) -> None:
     model = _found("model", name, profiles.models())
-    profile = profiles.profile(ProfileId(options["profile"]))
+    profile = profiles.profile(ProfileId(options["profile"] or ProfileId.GRAM))
     quant = _quant(options["quant"], profile)
-    if options["device"] == THIS:
+    if quant is not None:
+        check_suits(quant, model)
+    if _is_this(options["device"]):
+        if profile.id is not ProfileId.GRAM:
+            raise click.UsageError("--profile page knows its own devices, not this machine.")
         _show_here(model, quant, options)
         return
     if options["device"] is not None:
@@ -106,6 +114,10 @@ def _show(name: str, options: Options) -> None:
         estimate_show.model_page(page)
 
 
+def _is_this(device: str | None) -> bool:
+    return device is not None and device.strip().casefold() == THIS
+
+
 def _show_here(model: Model, quant: Quant | None, options: Options) -> None:
     # reading this machine loads much that the catalogue's devices do not need
     from desktop.cli import estimate_here  # noqa: PLC0415
@@ -115,13 +127,22 @@ def _show_here(model: Model, quant: Quant | None, options: Options) -> None:
 
 
 def _show_device(model: Model, profile: Profile, quant: Quant | None, options: Options) -> None:
-    device = _found("device", options["device"] or "", profile.configurations)
+    device = _device(options["device"] or "", profile)
     sheet = sheet_of(model, profile, position_of(model, options["position"]))
     page = device_page_of(sheet, device, quant)
     if options["as_json"]:
         say_json(estimate_json.device_page(sheet, page))
     else:
         device_show.device_page(sheet, page)
+
+
+def _device(name: str, profile: Profile) -> Configuration:
+    """The device of that name; of one that another profile alone has it is told so."""
+    if profile.id is not ProfileId.GRAM and find(name, profile.configurations) is None:
+        elsewhere = find(name, profiles.own_profile().configurations)
+        if elsewhere is not None:
+            raise GramError("device_not_on_page", name=elsewhere.id)
+    return _found("device", name, profile.configurations)
 
 
 def _quant(name: str | None, profile: Profile) -> Quant | None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from desktop.cli.options import Command, Whole
+from desktop.cli.options import Command, Whole, not_empty
 
 
 @click.command("estimate", cls=Command)
@@ -13,6 +13,7 @@ from desktop.cli.options import Command, Whole
 @click.option(
     "--device",
     metavar="ID",
+    callback=not_empty,
     help="One device only, with every quantization on it and the arithmetic written out. The id is "
     "as the page of all devices shows it, for example geforce-rtx-3090-24gb; `this` is this "
     "machine, as `gram fits` has it.",
@@ -28,14 +29,20 @@ from desktop.cli.options import Command, Whole
 @click.option(
     "--quant",
     metavar="Q",
+    callback=not_empty,
     help="This quantization only, for example Q4_K_M. Default: the best in quality that fits.",
 )
-@click.option("--find", metavar="WORD", help="List the models that have WORD in their name.")
+@click.option(
+    "--find",
+    metavar="WORD",
+    callback=not_empty,
+    help="List the models that have WORD in their name.",
+)
 @click.option(
     "--profile",
     type=click.Choice(["gram", "page"]),
-    default="gram",
-    help="Whose constants: Gram's own, or those of the published page that Gram is compared with.",
+    help="Whose constants: Gram's own (the default), or those of the published page that Gram is "
+    "compared with.",
 )
 @click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object for programs instead of text."

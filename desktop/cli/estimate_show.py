@@ -52,8 +52,8 @@ def position_words(depth: int) -> str:
 
 
 def room_words(context: int) -> str:
-    """What every memory holds for."""
-    return Said("head.room", {"room": f"{context:,}"}).text()
+    """What every memory holds for, and what another command counts."""
+    return f"{Said('head.room', {'room': f'{context:,}'}).text()} {words('head.room.fits')}"
 
 
 def _head(page: ModelPage) -> None:
@@ -78,10 +78,11 @@ def _facts(page: ModelPage) -> None:
 def _sizes(page: ModelPage) -> None:
     heading(words("sizes.heading"))
     # the parameters that sizes were counted over are the profile's
-    print_fitting(estimate_tables.sizes(page.sizes, page.sheet.model.parameters))
+    print_fitting(estimate_tables.sizes(page.sizes, page.sheet.model.parameters, page.profile.id))
     paragraph(words("sizes.note.basis", "sizes.note.quality"))
     if page.profile.id is ProfileId.GRAM:
-        paragraph(words("sizes.note.here"))
+        mixtures = ("sizes.note.mixtures",) if page.model.is_mixture else ()
+        paragraph(words("sizes.note.here", *mixtures))
 
 
 def _ranked(page: ModelPage) -> None:

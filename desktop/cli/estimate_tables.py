@@ -12,6 +12,7 @@ from desktop.estimate.layer_bytes import LayerBytes
 from desktop.estimate.page import ModelPage, SizeRow
 from desktop.estimate.page_row import NoResult, PageRow
 from desktop.estimate.page_words import WORDS
+from desktop.estimate.profile import ProfileId
 from desktop.estimate.ranking import Choice
 from desktop.estimate.sheet import Sheet
 from desktop.records.model import Model
@@ -22,7 +23,7 @@ _SAME_BITS: Final = 0.005
 def models(found: Sequence[Model]) -> list[Column]:
     """The catalogue's models."""
     return [
-        Column("model", [m.id for m in found]),
+        Column("model", [m.id for m in found], heading=True),
         Column("parameters", [printed.parameters(m.parameters) for m in found], right=True),
         Column("name", [m.name for m in found], drop=1),
         Column("family", [m.family or DASH for m in found], drop=3),
@@ -30,21 +31,21 @@ def models(found: Sequence[Model]) -> list[Column]:
     ]
 
 
-def sizes(rows: Sequence[SizeRow], parameters: int) -> list[Column]:
+def sizes(rows: Sequence[SizeRow], parameters: int, profile: ProfileId) -> list[Column]:
     """A model in each quantization; in the unit that files are told in."""
-    held = [printed.amount(row.weights.capacity_bytes) for row in rows]
-    read = [printed.amount(row.weights.active_bytes) for row in rows]
+    held = [_files(row.weights.capacity_bytes, profile) for row in rows]
+    read = [_files(row.weights.active_bytes, profile) for row in rows]
     return [
         Column("quantization", [row.quant.label for row in rows]),
-        Column("family", [row.quant.family for row in rows], drop=2),
-        Column("id", [row.quant.id for row in rows], drop=3),
+        Column("family", [row.quant.family for row in rows], drop=4),
+        Column("id", [row.quant.id for row in rows], drop=5),
         Column("bits", [f"{row.quant.bits_per_weight:g}" for row in rows], right=True),
-        Column("here", [_bits_here(row, parameters) for row in rows], right=True),
+        Column("here", [_bits_here(row, parameters) for row in rows], right=True, drop=2),
         Column("quality", [row.quant.quality for row in rows]),
-        Column("rank", [str(row.quant.rank) for row in rows], right=True),
+        Column("rank", [str(row.quant.rank) for row in rows], right=True, drop=1),
         Column("weights GB", held, right=True),
         Column("read GB", read, right=True),
-        Column("size is", [WORDS[f"basis.{row.weights.basis}"] for row in rows], drop=1),
+        Column("size is", [WORDS[f"basis.{row.weights.basis}"] for row in rows], drop=3),
     ]
 
 
@@ -55,7 +56,7 @@ def devices(page: ModelPage, numbers: Sequence[Reason]) -> list[Column]:
     context = f"at {page.full_context:,}"
     return [
         Column("#", ranks, right=True),
-        Column("device", [row.configuration.id for row in rows]),
+        Column("device", [row.configuration.id for row in rows], heading=True),
         Column("name", [row.configuration.name for row in rows], drop=6),
         Column("quant", [row.best.quant.label for row in rows]),
         Column("back end", [row.best.target.id for row in rows], drop=4),
@@ -72,7 +73,7 @@ def without(rows: Sequence[NoResult], unit_bytes: int) -> list[Column]:
     """Devices without a result, and what is known of them."""
     usable = [printed.memory(row.configuration.usable_bytes, unit_bytes) for row in rows]
     return [
-        Column("device", [row.configuration.id for row in rows]),
+        Column("device", [row.configuration.id for row in rows], heading=True),
         Column("name", [row.configuration.name for row in rows], drop=3),
         Column("usable", usable, right=True, drop=2),
         Column("bandwidth", [_bandwidth(row) for row in rows], right=True, drop=1),
@@ -81,13 +82,13 @@ def without(rows: Sequence[NoResult], unit_bytes: int) -> list[Column]:
 
 
 def quants(rows: Sequence[QuantRow], sheet: Sheet) -> list[Column]:
-    """Every quantization on one device."""
+    """Every quantization on one device; weights in the unit that files are told in."""
     unit = sheet.profile.memory_unit_bytes
     return [
         Column("quantization", [row.quant.label for row in rows]),
         Column("rank", [str(row.quant.rank) for row in rows], drop=3, right=True),
         Column("back end", [r.option.target.id if r.option else DASH for r in rows], drop=4),
-        Column("weights", [_held(row, unit) for row in rows], right=True, drop=2),
+        Column("weights", [_held(row, sheet) for row in rows], right=True, drop=2),
         Column("needs", [_need(row, unit) for row in rows], right=True),
         Column("tok/s", [_span(row) for row in rows], right=True),
         Column("prompt tok/s", [_prompt(row) for row in rows], drop=1, right=True),
@@ -111,6 +112,12 @@ def layers(rows: Sequence[LayerBytes]) -> list[Column]:
         Column("cache held", [f"{row.cache_bytes:,}" for row in rows], right=True, drop=2),
         Column("cache read", [f"{row.cache_read_bytes:,}" for row in rows], right=True, drop=1),
     ]
+
+
+def _files(count_bytes: int, profile: ProfileId) -> str:
+    """The page that is reproduced has one decimal, which says nothing of small models."""
+    told = printed.amount if profile is ProfileId.PAGE else printed.file_size
+    return told(count_bytes)
 
 
 def _ceiling(row: PageRow, page: ModelPage) -> float:
@@ -138,8 +145,8 @@ def _bandwidth(row: NoResult) -> str:
     return DASH if bytes_s is None else printed.bandwidth(bytes_s)
 
 
-def _held(row: QuantRow, unit_bytes: int) -> str:
-    return printed.memory(row.weights.capacity_bytes, unit_bytes)
+def _held(row: QuantRow, sheet: Sheet) -> str:
+    return f"{_files(row.weights.capacity_bytes, sheet.profile.id)} GB"
 
 
 def _need(row: QuantRow, unit_bytes: int) -> str:

@@ -30,6 +30,13 @@ def known_fault(_context: click.Context, _option: click.Parameter, name: str | N
     return name
 
 
+def not_empty(_context: click.Context, _option: click.Parameter, name: str | None) -> str | None:
+    """A name, as it is: of blanks alone it names nothing, and nobody means it."""
+    if name is not None and not name.strip():
+        raise click.BadParameter("it is empty. Name one, or leave the option out.")
+    return name
+
+
 class Command(click.Command):
     """One whose hidden options are for tests: nobody is led to them by a slip of the keyboard."""
 

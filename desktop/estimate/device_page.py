@@ -37,7 +37,8 @@ class DevicePage:
     quants: tuple[QuantRow, ...]
     """All of the profile, the best quality first."""
     shown: Quant | None
-    """Of which bytes and arithmetic are: the recommended one, or the one that was asked for."""
+    """Of which bytes and arithmetic are: the one that was asked for, else the recommended one, else
+    the one that needs least, so that it can be seen why it does not fit. None: nothing runs."""
     layers: tuple[LayerBytes, ...]
     arithmetic: tuple[Line, ...]
     """Weights, cache and memory, and the range where there is one."""
@@ -46,7 +47,7 @@ class DevicePage:
 def device_page_of(
     sheet: Sheet, configuration: Configuration, wanted: Quant | None = None
 ) -> DevicePage:
-    """The page of one device; bytes and arithmetic are of `wanted`, or of the recommended one.
+    """The page of one device; bytes and arithmetic are of `wanted` or as `DevicePage.shown` says.
 
     Raises:
         GramError: as `sheet.sheet_of`.
@@ -88,8 +89,15 @@ def _quant_row(
 
 
 def _shown(rows: tuple[QuantRow, ...], choice: Choice, wanted: Quant | None) -> QuantRow | None:
-    quant = wanted or (choice.best.quant if choice.best else None)
+    quant = wanted or (choice.best.quant if choice.best else _least(rows))
     return next((row for row in rows if quant and row.quant.id == quant.id), None)
+
+
+def _least(rows: tuple[QuantRow, ...]) -> Quant | None:
+    """Of those that a back end has the one that needs least memory."""
+    offered = (row.option for row in rows if row.option)
+    least = min(offered, key=lambda option: option.need_bytes, default=None)
+    return least.quant if least else None
 
 
 def _arithmetic(

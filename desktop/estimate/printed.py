@@ -4,6 +4,8 @@ from desktop.records.estimate import Configuration, Speed
 
 GIB = 2**30
 GB = 10**9
+_LEAST = 1e-4
+"""What is written without powers of ten."""
 
 
 def rate(value_tok_s: float) -> str:
@@ -19,6 +21,12 @@ def span(speed: Speed) -> str:
 def amount(count_bytes: float, unit_bytes: int = GB) -> str:
     """At most one decimal: `4`, `3.3`, `204.8`."""
     return _short(count_bytes / unit_bytes)
+
+
+def file_size(count_bytes: float) -> str:
+    """GB, as files are told; of what is less than one two figures: `16.1`, `4`, `0.098`."""
+    size = count_bytes / GB
+    return f"{size:.2g}" if _LEAST <= size < 1 else amount(count_bytes)
 
 
 def memory(count_bytes: float, unit_bytes: int = GB) -> str:
@@ -72,7 +80,9 @@ def device(configuration: Configuration) -> tuple[str, str]:
 
 
 def _short(value: float) -> str:
-    return f"{value:,.1f}".removesuffix(".0")
+    """At most one decimal; of what would round to nothing two figures."""
+    text = f"{value:,.1f}".removesuffix(".0")
+    return f"{value:.2g}" if text == "0" and value >= _LEAST else text
 
 
 def _is_number(word: str) -> bool:

@@ -123,14 +123,14 @@ def size_fields() -> tuple[Field[SizeRow], ...]:
         ),
         Field(
             Column(_tr("Weights\n{unit}").format(unit=name), numeric=True, width=wide(11)),
-            lambda r: printed.amount(r.weights.capacity_bytes),
+            lambda r: printed.file_size(r.weights.capacity_bytes),
             lambda r: r.weights.capacity_bytes,
         ),
         Field(
             Column(
                 _tr("Read for a\ntoken, {unit}").format(unit=name), numeric=True, width=wide(13)
             ),
-            lambda r: printed.amount(r.weights.active_bytes),
+            lambda r: printed.file_size(r.weights.active_bytes),
             lambda r: r.weights.active_bytes,
         ),
         Field(
@@ -156,7 +156,7 @@ def quant_fields(unit: int = printed.GIB, context: str = "") -> tuple[Field[Quan
         ),
         Field(
             Column(_tr("Weights"), numeric=True, width=wide(12), drop=1),
-            lambda r: printed.memory(r.weights.capacity_bytes),
+            lambda r: f"{printed.file_size(r.weights.capacity_bytes)} GB",
             lambda r: r.weights.capacity_bytes,
         ),
         Field(

@@ -224,8 +224,8 @@ class TestOtherParts:
             row.quant.family,
             f"{row.quant.bits_per_weight:g}",
             f"{row.quant.quality}\n{row.quant.rank}",
-            printed.amount(row.weights.capacity_bytes),
-            printed.amount(row.weights.active_bytes),
+            printed.file_size(row.weights.capacity_bytes),
+            printed.file_size(row.weights.active_bytes),
             WORDS[f"basis.{row.weights.basis}"],
         )
 

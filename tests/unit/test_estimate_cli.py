@@ -427,7 +427,7 @@ def test_every_element_of_the_page_for_models_of_every_kind(name):
     for line, row, size in zip(sizes, page.sizes, plain["sizes"], strict=False):
         quant = row.quant
         held, read = (
-            printed.amount(n) for n in (row.weights.capacity_bytes, row.weights.active_bytes)
+            printed.file_size(n) for n in (row.weights.capacity_bytes, row.weights.active_bytes)
         )
         assert line.startswith(f"{quant.label} ")
         assert re.search(rf" {quant.quality} +{quant.rank} +{held} +{read} +(computed|exact)", line)
@@ -488,6 +488,17 @@ def test_what_memory_has_room_for_is_told_beside_what_rates_hold_for(plain):
         text = said("llama-3.1-8b-instruct", "--context", "4096", *told)
         assert "one token after 4,096 others" in text
         assert "room for 4,097 tokens" in text
+
+
+def test_sizes_of_small_models_differ():
+    """With one decimal 31 of 32 quantizations were as large: 0.1 GB."""
+    plain = json.loads(said("smollm2-135m-instruct", "--json"))
+    for told in ((), ("--device", "geforce-rtx-3090-24gb")):
+        text = said("smollm2-135m-instruct", *told)
+        for size in plain["sizes"]:
+            line = next(x for x in text.splitlines() if x.startswith(f"{size['label']} "))
+            amounts = {f"{size['capacity_bytes'] / 1e9:.2g}"}
+            assert amounts & set(line.split()), line
 
 
 def test_weights_are_told_as_files_and_memory_as_memory():

@@ -2,11 +2,13 @@
 
 # ruff: noqa: RUF001 - signs as they are printed
 
+import pytest
+
 from desktop.cli.estimate_tables import sizes
+from desktop.errors import GramError
 from desktop.estimate.catalogue import find
 from desktop.estimate.device_page import device_page_of
 from desktop.estimate.page import page_of
-from desktop.estimate.ranking import choose
 from desktop.estimate.sheet import sheet_of
 from desktop.services import profiles
 
@@ -50,19 +52,44 @@ def test_cells_scratch_and_the_back_ends_own_name_their_source():
 
 
 def test_bits_of_a_model_stand_beside_those_of_the_table():
-    """MXFP4 of a dense model is Q8_0 with another name: 4.25 bits stood beside 8.7 GB."""
-    page = page_of(model("llama-3.1-8b-instruct"), GRAM)
-    columns = {c.head: c.cells for c in sizes(page.sizes, page.sheet.model.parameters)}
+    """Two thirds of this model's weights are its embedding, which Q4_K_M keeps in Q8_0."""
+    page = page_of(model("gemma-3-270m-it"), GRAM)
+    columns = {
+        c.head: c.cells for c in sizes(page.sizes, page.sheet.model.parameters, page.profile.id)
+    }
     bits = dict(zip(columns["quantization"], columns["here"], strict=True))
-    assert float(bits["MXFP4"]) > 8
-    assert {row.quant.label: row.weights.capacity_bytes for row in page.sizes}["MXFP4"] >= next(
-        row.weights.capacity_bytes for row in page.sizes if row.quant.id == "q8_0"
+    size = next(row.weights.capacity_bytes for row in page.sizes if row.quant.id == "q4_k_m")
+    assert float(bits["Q4_K_M"]) == pytest.approx(8 * size / page.model.parameters, abs=0.006)
+    assert float(bits["Q4_K_M"]) > 5.5
+
+
+def test_mxfp4_is_offered_to_mixtures_alone():
+    """Of a dense model such a file would be Q8_0 under another name."""
+    for name, offered in (("llama-3.1-8b-instruct", False), ("qwen3-30b-a3b", True)):
+        sheet = sheet_of(model(name), GRAM, 1024)
+        assert ("mxfp4" in {quant.id for quant, _ in sheet.weights}) == offered
+        found = device_page_of(sheet, find("geforce-rtx-3090-24gb", GRAM.configurations))
+        assert ("mxfp4" in {row.quant.id for row in found.quants}) == offered
+    assert any(q.id == "mxfp4" for q in GRAM.quants)
+
+
+def test_mxfp4_of_a_dense_model_is_refused_with_a_reason():
+    mxfp4 = find("mxfp4", GRAM.quants)
+    with pytest.raises(GramError) as raised:
+        sheet_of(model("llama-3.1-8b-instruct"), GRAM, 1024, (mxfp4,))
+    assert raised.value.code == "estimate_mixtures_only"
+
+
+def test_where_nothing_fits_the_smallest_shows_why():
+    page = device_page_of(
+        sheet_of(model("llama-3.1-405b-instruct"), GRAM, 1024),
+        find("geforce-rtx-3090-24gb", GRAM.configurations),
     )
-
-
-def test_no_device_is_sent_to_mxfp4_of_a_dense_model():
-    sheet = sheet_of(model("llama-3.1-8b-instruct"), GRAM, 1024)
-    chosen = [choose(sheet, configuration) for configuration in GRAM.configurations]
-    quants = {o.quant.id for c in chosen for o in (c.best, c.runner_up) if o}
-    assert quants
-    assert "mxfp4" not in quants
+    assert page.choice.best is None
+    shown = next(row for row in page.quants if row.quant.id == page.shown.id)
+    needs = [row.option.need_bytes for row in page.quants if row.option]
+    assert shown.option.need_bytes == min(needs) > page.configuration.usable_bytes
+    assert page.choice.reason.params["quant"] == page.shown.label
+    lines = {line.what[0].code: line.value for line in page.arithmetic}
+    assert lines["written.need.told"] > lines["written.usable"]
+    assert "written.low" not in lines
