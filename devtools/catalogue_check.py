@@ -1,21 +1,23 @@
 """Checks the catalogue: `python3 -m devtools.catalogue_check [--packages FOLDER]`.
 
-Always: each row reads, adds up, names its sources, and is found by its own key and by no other.
+Always: each row reads, adds up, names its sources, goes with its class, and is found by its own key
+and by no other; targets and what is held back are read as well.
 With a folder of downloaded packages (wheels and archives, named in the catalogue's README), the
 figures that they hold are rebuilt from them and compared.
 """
 
 import argparse
-import csv
-import io
 import math
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from desktop import resources as shipped
 from desktop.errors import GramError
+from desktop.estimate import device_row, held_back, quant_row, targets
+from desktop.estimate.architectures import TRAITS
 from desktop.estimate.catalogue import (
     DEVICES,
     MODELS,
@@ -24,10 +26,16 @@ from desktop.estimate.catalogue import (
     read_models,
     read_quants,
 )
-from desktop.records.estimate import Configuration
+from desktop.estimate.held_back import read_held_back
+from desktop.estimate.targets import read_targets, targets_for
+from desktop.records.estimate import Configuration, Target
 from desktop.records.model import Model, Quant
+from desktop.rules.catalogue import read_catalogue
 from desktop.rules.quant_table import MIXES
+from desktop.rules.table_rows import Row, numbered_rows
 from desktop.rules.tensor_shapes import tensors_of
+from desktop.rules.tensor_table import RECIPES
+from devtools.catalogue_classes import KINDS, class_problems
 
 RESOURCES = Path(__file__).resolve().parent.parent / "resources"
 README = "catalogue/README.md"
@@ -38,32 +46,64 @@ MONTH = re.compile(r"20[12]\d-(0[1-9]|1[0-2])(-\d\d)?")
 ID = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")
 TENSOR_SUM_SHARE = 0.005
 """How far the sum of a model's tensors may be from its parameters."""
-YEARS = range(2012, 2028)
+COLUMNS = {
+    DEVICES: (device_row.COLUMNS, README),
+    QUANTS: (quant_row.COLUMNS, README),
+    targets.RESOURCE: (targets.COLUMNS, CLASSES),
+    held_back.RESOURCE: (held_back.COLUMNS, CLASSES),
+}
+"""The tables of rows, each with the columns that it has to have and the page that explains them."""
+REGIMES = {"public-fit": "fitted", "public-law": "law", "assumed": "assumed"}
+"""Of the table of targets, by source."""
+_READERS: dict[str, Callable[[str], object]] = {
+    MODELS: read_models,
+    QUANTS: read_quants,
+    DEVICES: lambda text: (read_catalogue(text), read_configurations(text)),
+    targets.RESOURCE: read_targets,
+    held_back.RESOURCE: read_held_back,
+}
 
 
 def problems(resources: Path = RESOURCES) -> tuple[str, ...]:
-    """Everything that is wrong with the three tables, one sentence each; empty when right."""
-    try:
-        models = read_models(_text(resources, MODELS))
-        quants = read_quants(_text(resources, QUANTS))
-        configurations = read_configurations(_text(resources, DEVICES))
-    except (GramError, OSError) as e:
-        return (str(e),)
+    """Everything that is wrong with the tables, one sentence each; empty when right."""
+    unread = tuple(_unread(resources))
+    if unread:
+        return unread
+    models = read_models(_text(resources, MODELS))
+    quants = read_quants(_text(resources, QUANTS))
+    configurations = read_configurations(_text(resources, DEVICES))
+    reached = read_targets(_text(resources, targets.RESOURCE))
     readme, classes = _text(resources, README), _text(resources, CLASSES)
     return (
         *_too_few(models=models, configurations=configurations, quantizations=quants),
         *(p for model in models for p in _of_model(model, readme)),
         *(p for quant in quants for p in _of_quant(quant)),
-        *(p for c in configurations for p in _of_configuration(c, classes)),
-        *_unknown_codes(resources, readme),
+        *(p for c in configurations for p in _of_configuration(c, classes, reached)),
+        *_of_classes(resources),
+        *_of_targets(reached, quants, classes),
+        *_of_regimes(resources),
+        *_unexplained(resources),
         *_keys(models),
         *_keys(configurations),
         *_ranks(quants),
     )
 
 
+def _unread(resources: Path) -> Iterator[str]:
+    """Why a table cannot be read, for each such table."""
+    for name, read in _READERS.items():
+        try:
+            read(_text(resources, name))
+        except (GramError, OSError) as e:
+            yield str(e)
+
+
 def _text(resources: Path, name: str) -> str:
-    return (resources / name).read_text(encoding="utf-8")
+    return shipped.text_of(resources / name, name)
+
+
+def _rows(resources: Path, name: str) -> Iterator[tuple[int, Row]]:
+    return numbered_rows(name, _text(resources, name), COLUMNS[name][0])
 
 
 def _too_few(**tables: Sequence[object]) -> Iterator[str]:
@@ -86,12 +126,16 @@ def _of_model(model: Model, readme: str) -> Iterator[str]:
         yield f"{model.id}: more parameters are active than there are"
     if bool(model.active_parameters) != model.is_mixture:
         yield f"{model.id}: active parameters and experts do not go together"
+    if model.architecture not in TRAITS:
+        yield f"{model.id}: the architecture {model.architecture} is not known"
     yield from _sum_of_tensors(model)
 
 
 def _sum_of_tensors(model: Model) -> Iterator[str]:
     tensors = tensors_of(model)
     if tensors is None:
+        if model.architecture in RECIPES:
+            yield f"{model.id}: a measure that its tensors need is missing"
         return
     total = sum(math.prod(shape) for _, shape in tensors)
     if abs(total - model.parameters) > TENSOR_SUM_SHARE * model.parameters:
@@ -103,14 +147,32 @@ def _of_quant(quant: Quant) -> Iterator[str]:
         yield f"{quant.id}: llama.cpp has no mix {quant.file_type}"
 
 
-def _of_configuration(configuration: Configuration, classes: str) -> Iterator[str]:
+def _of_configuration(
+    configuration: Configuration, classes: str, reached: Sequence[Target]
+) -> Iterator[str]:
     if not _is_class(configuration.device_class, classes):
         yield f"{configuration.id}: class {configuration.device_class} is not in {CLASSES}"
-    if configuration.year is not None and configuration.year not in YEARS:
-        yield f"{configuration.id}: sold in {configuration.year}"
+    if not targets_for(configuration, reached):
+        yield f"{configuration.id}: no back end has its class {configuration.device_class}"
     memory = str(round(configuration.memory_bytes / 2**30))
     if f"-{memory}gb" not in configuration.id or f"{memory} GB" not in configuration.name:
         yield f"{configuration.id}: id or name does not say its memory"
+
+
+def _of_classes(resources: Path) -> Iterator[str]:
+    for line, row in _rows(resources, DEVICES):
+        yield from (f"{DEVICES} line {line}, {row['id']}: {p}" for p in class_problems(row))
+
+
+def _of_targets(reached: Sequence[Target], quants: Sequence[Quant], classes: str) -> Iterator[str]:
+    families = {quant.family for quant in quants}
+    for target in reached:
+        name = f"{target.id} on {target.device_class}"
+        if not _is_class(target.device_class, classes) or target.device_class not in KINDS:
+            yield f"{name}: the class is not in {CLASSES}"
+        unknown = [family for family, _ in target.efficiencies if family not in families]
+        if unknown:
+            yield f"{name}: no quantization is of the family {unknown[0]}"
 
 
 def _is_class(code: str, classes: str) -> bool:
@@ -125,16 +187,32 @@ def _is_class(code: str, classes: str) -> bool:
     )
 
 
-def _unknown_codes(resources: Path, readme: str) -> Iterator[str]:
-    """Source codes of the two CSV tables that the README does not explain."""
-    for name in (DEVICES, QUANTS):
-        rows = csv.DictReader(io.StringIO(_text(resources, name)))
+def _of_regimes(resources: Path) -> Iterator[str]:
+    for line, row in _rows(resources, targets.RESOURCE):
+        if row["regime"] != REGIMES.get(row["source"], row["regime"]):
+            yield f"{targets.RESOURCE} line {line}: regime {row['regime']} of {row['source']}"
+
+
+def _unexplained(resources: Path) -> Iterator[str]:
+    """Columns, and codes of sources and regimes, that the table's page does not explain."""
+    for name, (_, page) in COLUMNS.items():
+        text = _text(resources, page)
+        rows = [row for _, row in _rows(resources, name)]
+        columns = rows[0].keys() if rows else ()
+        yield from (f"{name}: the column {column} is not in {page}" for column in columns
+                    if not _is_explained(column, text))  # fmt: skip
         codes = {code for row in rows for code in _codes(row)}
         yield from (f"{name}: source {c} is not in the README" for c in sorted(codes)
-                    if f"`{c}`" not in readme)  # fmt: skip
+                    if f"`{c}`" not in text)  # fmt: skip
 
 
-def _codes(row: Mapping[str, str]) -> Iterator[str]:
+def _is_explained(column: str, page: str) -> bool:
+    """By its name, or with the other end of its range, as `layer_us_*`."""
+    stem = re.sub(r"_(low|high)$", "_*", column)
+    return f"`{column}`" in page or f"`{stem}`" in page
+
+
+def _codes(row: Row) -> Iterator[str]:
     for column, cell in row.items():
         if column.endswith("source") and cell:
             yield from cell.split(" + ")

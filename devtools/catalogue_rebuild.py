@@ -1,14 +1,14 @@
 """Rebuilds from downloaded packages what they hold of the catalogue, and compares."""
 
-import csv
-import io
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from desktop.estimate.catalogue import DEVICES, MODELS, read_models
+from desktop.estimate.device_row import COLUMNS
 from desktop.records.model import LayerGroup, Model
 from desktop.rules.device_names import words_of
+from desktop.rules.table_rows import numbered_rows
 from devtools.catalogue_config import groups_of
 from devtools.catalogue_packages import (
     Config,
@@ -129,7 +129,7 @@ def _unlike(model: Model, name: str, there: object, here: object) -> Iterator[st
 def _from_hardware(devices: str, known: Mapping[str, Hardware]) -> Iterator[str]:
     named = [(words_of(name.replace("Mobile", "Laptop GPU")), h) for name, h in known.items()]
     compared = 0
-    for row in csv.DictReader(io.StringIO(devices)):
+    for _, row in numbered_rows(DEVICES, devices, COLUMNS):
         words = {words_of(name) for name in (row["name"], *filter(None, row["also"].split("|")))}
         found = [h for w, h in named if w in words and _has_memory(h, row["memory_gib"])]
         if found and row["source"] == "hf":

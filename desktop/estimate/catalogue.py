@@ -4,21 +4,19 @@ A key is an id or another whole name, in letters of either case. A part of a nam
 wrong device or model is worse than none (public case A08). Near keys are suggested, never taken.
 """
 
-import csv
 import difflib
-import io
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final, Protocol, TypeVar
 
-from desktop.errors import GramError
+from desktop.estimate import device_row, quant_row
 from desktop.estimate.device_row import configurations_of_row, with_unique_aliases
 from desktop.estimate.model_row import model_of_row
 from desktop.estimate.quant_row import quant_of_row
 from desktop.records.estimate import Configuration
 from desktop.records.model import Model, Quant
 from desktop.rules.catalogue import RESOURCE
+from desktop.rules.table_rows import numbered_rows, read_lines, read_table
 
 MODELS: Final = "catalogue/models.jsonl"
 QUANTS: Final = "catalogue/quants.csv"
@@ -40,27 +38,28 @@ class Keyed(Protocol):
 
 
 _K = TypeVar("_K", bound=Keyed)
-_R = TypeVar("_R")
 
 
 def read_models(text: str) -> tuple[Model, ...]:
     """The models of a table as `resources/catalogue/models.jsonl`, in its order.
 
     Raises:
-        GramError: `resource_damaged`, naming the line, when a figure is missing or absurd, or an id
-            stands twice.
+        GramError: `resource_damaged`, naming line and field, when a figure is missing or absurd, or
+            an id stands twice.
     """
-    return _read(MODELS, text.splitlines(), lambda line: (model_of_row(line),), first_line=1)
+    lines = ((i, line) for i, line in enumerate(text.split("\n"), 1) if line.strip())
+    return read_lines(MODELS, lines, lambda line: (model_of_row(line),), key=lambda m: m.id)
 
 
-def read_quants(text: str) -> tuple[Quant, ...]:
+def read_quants(text: str, resource: str = QUANTS) -> tuple[Quant, ...]:
     """The quantizations of a table as `resources/catalogue/quants.csv`, in its order.
 
     Raises:
         GramError: `resource_damaged`, as `read_models`.
     """
-    rows = csv.DictReader(io.StringIO(text))
-    return _read(QUANTS, rows, lambda row: (quant_of_row(row),), first_line=2)
+    return read_table(
+        resource, text, quant_row.COLUMNS, lambda row: (quant_of_row(row),), key=lambda q: q.id
+    )
 
 
 def read_configurations(text: str) -> tuple[Configuration, ...]:
@@ -71,8 +70,18 @@ def read_configurations(text: str) -> tuple[Configuration, ...]:
     Raises:
         GramError: `resource_damaged`, as `read_models`.
     """
-    rows = csv.DictReader(io.StringIO(text))
-    return with_unique_aliases(_read(DEVICES, rows, configurations_of_row, first_line=2))
+    found = read_table(DEVICES, text, device_row.COLUMNS, configurations_of_row, key=lambda c: c.id)
+    return with_unique_aliases(found)
+
+
+def configurations_by_row(text: str) -> tuple[tuple[Configuration, ...], ...]:
+    """As `read_configurations`, those of each row together and with all their aliases.
+
+    Raises:
+        GramError: `resource_damaged`, as `read_models`.
+    """
+    rows = numbered_rows(DEVICES, text, device_row.COLUMNS)
+    return read_lines(DEVICES, rows, lambda row: (tuple(configurations_of_row(row)),))
 
 
 def find(key: str, entries: Iterable[_K]) -> _K | None:
@@ -130,23 +139,3 @@ def _names(entry: Keyed) -> tuple[str, ...]:
 
 def _plain(name: str) -> str:
     return " ".join(name[:_MAX_KEY].casefold().split())
-
-
-def _read(
-    resource: str, rows: Iterable[_R], read: Callable[[_R], Iterable[_K]], *, first_line: int
-) -> tuple[_K, ...]:
-    found: list[_K] = []
-    for number, row in enumerate(rows, first_line):
-        try:
-            found += read(row)
-        except (KeyError, ValueError, TypeError, AttributeError) as e:
-            detail = f"line {number}: {e}"
-            raise GramError("resource_damaged", name=resource, detail=detail) from e
-    _refuse_doubles(resource, found)
-    return tuple(found)
-
-
-def _refuse_doubles(resource: str, found: Sequence[Keyed]) -> None:
-    twice = [key for key, count in Counter(e.id for e in found).items() if count > 1]
-    if twice:
-        raise GramError("resource_damaged", name=resource, detail=f"{twice[0]} stands twice")

@@ -1,17 +1,27 @@
 """One row of the table of devices: what it is sold as."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
 from desktop.records.estimate import Configuration
-from desktop.rules.catalogue import GIB, figure, row_sources
+from desktop.rules.catalogue import GIB, device_figure, device_year, row_sources
+from desktop.rules.table_rows import Row, chosen, filled, listed, number, whole_figure
 
+COLUMNS: Final = (
+    "id", "name", "also", "title", "vendor", "class", "gpu_cores", "memory_gib", "memory_type",
+    "system_memory_gb", "usable_share", "usable_source", "bandwidth_gb_s", "bandwidth_source",
+    "fp16_tflops", "fp16_source", "fp32_tflops", "fp32_source", "bf16", "power_w", "price_usd",
+    "year", "source",
+)  # fmt: skip
+"""Of the table of devices."""
 MAX_MEMORY_GIB: Final = 1 << 14
+_MOST_CORES: Final = 10**5
+_SIZE: Final = "{gb}"
 
 
-def configurations_of_row(row: Mapping[str, str]) -> Iterator[Configuration]:
+def configurations_of_row(row: Row) -> Iterator[Configuration]:
     """One configuration for each size of memory that the device is sold with.
 
     Args:
@@ -19,15 +29,10 @@ def configurations_of_row(row: Mapping[str, str]) -> Iterator[Configuration]:
 
     Raises:
         ValueError: a value is missing or out of range, or a figure has no source.
-        KeyError: a column is missing.
     """
-    for column in ("id", "title", "class", "usable_share", "usable_source"):
-        if not row[column].strip():
-            raise ValueError(f"{row['id'] or row['name']}: {column} is missing")
-    own = row["memory_gib"]
-    sizes = [float(size) for size in (own or row["system_memory_gb"]).split("|")]
+    sizes = _sizes(row)
     for size in sizes:
-        found = _configuration(row, size, shared=not own)
+        found = _configuration(row, size)
         # of a computer the price is that with the most memory: the others were cheaper
         yield found if size == max(sizes) else replace(found, price_usd=None)
 
@@ -40,41 +45,46 @@ def with_unique_aliases(found: Sequence[Configuration]) -> tuple[Configuration, 
     )
 
 
-def _configuration(row: Mapping[str, str], size_gib: float, *, shared: bool) -> Configuration:
-    bandwidth, tera = figure(row, "bandwidth_gb_s"), figure(row, "fp16_tflops")
-    year, cores = figure(row, "year"), figure(row, "gpu_cores")
-    shader_tera = figure(row, "fp32_tflops")
-    if shader_tera and not row["fp32_source"].strip():
-        raise ValueError(f"{row['id']}: fp32_tflops has no source")
+def _sizes(row: Row) -> list[float]:
+    """The memory of each configuration, in GiB: its own, or each size of the system's."""
+    shared = row["memory_gib"] == ""
+    column = "system_memory_gb" if shared else "memory_gib"
+    if row["memory_gib"] and row["system_memory_gb"]:
+        raise ValueError("memory_gib and system_memory_gb are both given")
+    filled(row, column)
+    parts = listed(row, column) if shared else (row[column],)
+    sizes = [number(column, part, most=MAX_MEMORY_GIB, above_zero=True) for part in parts]
+    if len(set(sizes)) > 1 and not all(_SIZE in row[name] for name in ("id", "title")):
+        raise ValueError(f"id and title of several sizes do not have {_SIZE} in them")
+    return sizes
+
+
+def _configuration(row: Row, size_gib: float) -> Configuration:
+    bandwidth, tera = device_figure(row, "bandwidth_gb_s"), device_figure(row, "fp16_tflops")
+    shader_tera = device_figure(row, "fp32_tflops")
+    if shader_tera and not row["fp32_source"]:
+        raise ValueError("fp32_tflops has no source")
+    sources = (*row_sources(row).split("; "), filled(row, "usable_source"))
     return Configuration(
-        id=row["id"].replace("{gb}", f"{size_gib:g}"),
-        name=row["title"].replace("{gb}", f"{size_gib:g}"),
-        vendor=row["vendor"],
-        device_class=row["class"],
-        memory_bytes=_memory(row, size_gib, 1),
-        usable_bytes=_memory(row, size_gib, _share(row)),
+        id=filled(row, "id").replace(_SIZE, f"{size_gib:g}"),
+        name=filled(row, "title").replace(_SIZE, f"{size_gib:g}"),
+        vendor=filled(row, "vendor"),
+        device_class=filled(row, "class"),
+        memory_bytes=round(size_gib * GIB),
+        usable_bytes=round(size_gib * _share(row) * GIB),
         bandwidth_bytes_s=bandwidth * 1e9 if bandwidth else None,
         fp16_flops=tera * 1e12 if tera else None,
-        power_w=figure(row, "power_w"),
-        price_usd=figure(row, "price_usd"),
-        year=int(year) if year else None,
-        bf16={"yes": True, "no": False}[row["bf16"]],
-        source="; ".join(dict.fromkeys((*row_sources(row).split("; "), row["usable_source"]))),
-        gpu_cores=int(cores) if cores else None,
+        power_w=device_figure(row, "power_w"),
+        price_usd=device_figure(row, "price_usd"),
+        year=device_year(row),
+        bf16=chosen(row, "bf16", ("yes", "no")) == "yes",
+        source="; ".join(dict.fromkeys(sources)),
+        gpu_cores=whole_figure(row, "gpu_cores", _MOST_CORES),
         shader_flops=shader_tera * 1e12 if shader_tera else None,
-        shared_memory=shared,
-        aliases=tuple(filter(None, (row["name"], *row["also"].split("|")))),
+        shared_memory=row["memory_gib"] == "",
+        aliases=(filled(row, "name"), *listed(row, "also")),
     )
 
 
-def _memory(row: Mapping[str, str], size_gib: float, share: float) -> int:
-    if not 0 < size_gib <= MAX_MEMORY_GIB:
-        raise ValueError(f"{row['id']}: a memory of {size_gib} GiB")
-    return round(size_gib * share * GIB)
-
-
-def _share(row: Mapping[str, str]) -> float:
-    share = float(row["usable_share"])
-    if not 0 < share <= 1:
-        raise ValueError(f"{row['id']}: usable_share is {share}")
-    return share
+def _share(row: Row) -> float:
+    return number("usable_share", row["usable_share"], most=1, above_zero=True)

@@ -3,17 +3,21 @@
 One rule for the catalogue's devices and for this machine (`resources/estimate/held_back.csv`).
 """
 
-import csv
-import io
 from dataclasses import dataclass, replace
 from typing import Final
 
-from desktop.errors import GramError
 from desktop.estimate import printed
 from desktop.estimate.page_words import Said
 from desktop.records.estimate import Configuration
+from desktop.rules.table_rows import Row, chosen, damaged, filled, number, read_table
 
 RESOURCE: Final = "estimate/held_back.csv"
+COLUMNS: Final = ("memory", "least_mib", "share", "tight_share", "source")
+_OWN: Final = ("own",)
+"""Devices with memory of their own."""
+_MOST_MIB: Final = 1 << 20
+_MOST_SHARE: Final = 0.5
+"""Who holds back more leaves no device to use."""
 _MIB: Final = 1 << 20
 
 
@@ -61,27 +65,20 @@ def read_held_back(text: str) -> HeldBack:
     """The rule of a table as `resources/estimate/held_back.csv`.
 
     Raises:
-        GramError: `resource_damaged`: no row, or a figure is missing or out of range.
+        GramError: `resource_damaged`: not one row, or a figure is missing or out of range.
     """
-    try:
-        (row,) = csv.DictReader(io.StringIO(text))
-        return HeldBack(
-            least_bytes=_mebibytes(row["least_mib"]),
-            share=_share(row["share"]),
-            tight_share=_share(row["tight_share"]),
-        )
-    except (KeyError, ValueError, TypeError) as e:
-        raise GramError("resource_damaged", name=RESOURCE, detail=str(e)) from e
+    rules = read_table(RESOURCE, text, COLUMNS, lambda row: (_rule(row),))
+    if len(rules) != 1:
+        raise damaged(RESOURCE, 1, f"{len(rules)} rows, not one")
+    return rules[0]
 
 
-def _mebibytes(text: str) -> int:
-    if int(text) < 0:
-        raise ValueError(f"{text} MiB cannot be held back")
-    return int(text) * _MIB
-
-
-def _share(text: str) -> float:
-    share = float(text)
-    if not 0 <= share < 1:
-        raise ValueError(f"{text} is not a share")
-    return share
+def _rule(row: Row) -> HeldBack:
+    chosen(row, "memory", _OWN)
+    filled(row, "source")
+    least = number("least_mib", row["least_mib"], most=_MOST_MIB)
+    return HeldBack(
+        least_bytes=round(least * _MIB),
+        share=number("share", row["share"], most=_MOST_SHARE),
+        tight_share=number("tight_share", row["tight_share"], most=_MOST_SHARE),
+    )

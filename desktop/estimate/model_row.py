@@ -8,18 +8,28 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from desktop.estimate.graph_states import KINDS
+from desktop.estimate.layers import MAX_LAYERS
+from desktop.estimate.use import MAX_CONTEXT
 from desktop.records.model import Attention, LayerGroup, Model, Recurrent
 from desktop.rules.strict_json import parse_object
+from desktop.rules.table_rows import shown
 
 MAX_SIZE: Final = 1 << 24
 """Of any width, count of heads or vocabulary."""
-MAX_LAYERS: Final = 1024
 MAX_PARAMETERS: Final = 10**14
 _RANGE: Final = re.compile(r"(\d{1,4})(?:-(\d{1,4})(?::(\d{1,3}))?)?")
 _REQUIRED: Final = ("family", "publisher", "released", "context_trained", "sources")
 _TEXTS: Final = ("family", "publisher", "released", "license", "native_precision")
 _LISTS: Final = ("sources", "repositories", "aliases")
-_COUNTS: Final = ("active_parameters", "extra_parameters", "context_trained", "per_layer_embedding")
+_COUNTS: Final = {
+    "active_parameters": MAX_PARAMETERS,
+    "extra_parameters": MAX_PARAMETERS,
+    "context_trained": MAX_CONTEXT,
+    "per_layer_embedding": MAX_SIZE,
+}
+_TYPES: Final = ("fp32", "fp16", "bf16", "fp8", "mxfp4", "int4")
+"""In which weights are published."""
 _GROUP_COUNTS: Final = (
     "heads",
     "kv_heads",
@@ -48,8 +58,8 @@ def model_of_row(line: str) -> Model:
     name = _text(row, "id")
     try:
         return _model(row)
-    except (ValueError, KeyError) as e:
-        raise ValueError(f"{name}: {e}") from e
+    except ValueError as e:
+        raise ValueError(f"{shown(name)}: {e}") from e
 
 
 def layers_of(text: str) -> tuple[int, ...]:
@@ -79,13 +89,15 @@ def _model(row: Mapping[str, Any]) -> Model:
     missing = [name for name in _REQUIRED if not row.get(name)]
     if missing:
         raise ValueError(f"{missing[0]} is missing")
-    groups = tuple(_group(group) for group in row["groups"])
+    groups = tuple(_group(group) for group in _objects(row, "groups"))
     _add_up(groups)
     rest: dict[str, Any] = {
         **{name: _text(row, name) for name in _TEXTS if name in row},
-        **{name: tuple(map(str, row.get(name, ()))) for name in _LISTS},
-        **{name: _count(row, name, MAX_PARAMETERS) for name in _COUNTS if name in row},
+        **{name: _texts(row, name) for name in _LISTS},
+        **{name: _count(row, name, most) for name, most in _COUNTS.items() if name in row},
     }
+    if "native_precision" in row and row["native_precision"] not in _TYPES:
+        raise ValueError(f"native_precision is {shown(row['native_precision'])}")
     return Model(
         id=_text(row, "id"),
         name=_text(row, "name"),
@@ -103,14 +115,16 @@ def _group(row: Mapping[str, Any]) -> LayerGroup:
     _known(row, {"layers", "attention", "indices", "shares_cache", "gated", "recurrent",
                  *_GROUP_COUNTS})  # fmt: skip
     state = row.get("recurrent")
+    if state is not None and not isinstance(state, dict):
+        raise ValueError("recurrent is no object")
     counts: dict[str, Any] = {name: _count(row, name) for name in _GROUP_COUNTS if name in row}
     return LayerGroup(
         layers=_count(row, "layers", MAX_LAYERS),
-        attention=Attention(row["attention"]),
-        indices=layers_of(row["indices"]) if "indices" in row else (),
+        attention=_attention(row),
+        indices=layers_of(_text(row, "indices")) if "indices" in row else (),
         shares_cache=_flag(row, "shares_cache") if "shares_cache" in row else False,
         gated=_flag(row, "gated") if "gated" in row else True,
-        recurrent=_recurrent(state) if state else None,
+        recurrent=None if state is None else _recurrent(state),
         **counts,
     )
 
@@ -118,7 +132,19 @@ def _group(row: Mapping[str, Any]) -> LayerGroup:
 def _recurrent(row: Mapping[str, Any]) -> Recurrent:
     _known(row, {"kind", *_STATE_COUNTS})
     counts: dict[str, Any] = {name: _count(row, name) for name in _STATE_COUNTS if name in row}
-    return Recurrent(kind=_text(row, "kind"), **counts)
+    kind = _text(row, "kind")
+    if kind not in KINDS:
+        raise ValueError(f"kind is {shown(kind)}, none of {', '.join(sorted(KINDS))}")
+    return Recurrent(kind=kind, **counts)
+
+
+def _attention(row: Mapping[str, Any]) -> Attention:
+    kind = _text(row, "attention")
+    try:
+        return Attention(kind)
+    except ValueError as e:
+        kinds = ", ".join(Attention)
+        raise ValueError(f"attention is {shown(kind)}, none of {kinds}") from e
 
 
 def _add_up(groups: tuple[LayerGroup, ...]) -> None:
@@ -129,8 +155,11 @@ def _add_up(groups: tuple[LayerGroup, ...]) -> None:
         if group.indices and len(group.indices) != group.layers:
             raise ValueError(f"{len(group.indices)} indices of {group.layers} layers")
         _has_measures(group)
+    layers = sum(group.layers for group in groups)
+    if layers > MAX_LAYERS:
+        raise ValueError(f"groups have {layers} layers, more than {MAX_LAYERS}")
     told = [index for group in groups for index in group.indices]
-    if told and sorted(told) != list(range(sum(group.layers for group in groups))):
+    if told and sorted(told) != list(range(layers)):
         raise ValueError("the groups' indices are not each layer once")
 
 
@@ -150,6 +179,8 @@ def _has_measures(group: LayerGroup) -> None:
     mixture = (group.experts, group.experts_used, group.expert_feed_forward)
     if any(mixture) and not all(mixture):
         raise ValueError("a measure of the experts is missing")
+    if (group.experts_used or 0) > (group.experts or 0):
+        raise ValueError(f"experts_used is {group.experts_used} of {group.experts} experts")
 
 
 def _known(row: Mapping[str, Any], names: set[str]) -> None:
@@ -157,10 +188,29 @@ def _known(row: Mapping[str, Any], names: set[str]) -> None:
         raise ValueError(f"there is no field {min(unknown)}")
 
 
+def _objects(row: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    value = row.get(name)
+    if not isinstance(value, list) or not all(isinstance(one, dict) for one in value):
+        raise ValueError(f"{name} is no list of objects")
+    return value
+
+
+def _texts(row: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    """A list of texts; empty where it is not there."""
+    value = row.get(name, [])
+    if not isinstance(value, list) or not all(isinstance(one, str) and one for one in value):
+        raise ValueError(f"{name} is no list of texts")
+    if len(set(value)) != len(value):
+        raise ValueError(f"{name} says a thing twice")
+    return tuple(value)
+
+
 def _text(row: Mapping[str, Any], name: str) -> str:
     value = row.get(name)
     if not isinstance(value, str) or not value.strip():
         raise ValueError(f"{name} is missing")
+    if value != value.strip() or not value.isprintable():
+        raise ValueError(f"{name} has spaces around it, or characters that do not print")
     return value
 
 
@@ -173,5 +223,5 @@ def _flag(row: Mapping[str, Any], name: str) -> bool:
 def _count(row: Mapping[str, Any], name: str, most: int = MAX_SIZE) -> int:
     value = row.get(name)
     if type(value) is not int or not 0 < value <= most:
-        raise ValueError(f"{name} is {value}")
+        raise ValueError(f"{name} is {shown(value)}")
     return value

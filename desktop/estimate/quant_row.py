@@ -1,9 +1,9 @@
 """One row of the table of quantizations."""
 
-from collections.abc import Mapping
 from typing import Final
 
 from desktop.records.model import Quant
+from desktop.rules.table_rows import Row, chosen, filled, number
 
 QUALITIES: Final = ("excellent", "good", "acceptable", "degraded")
 """Best first."""
@@ -11,48 +11,50 @@ DECENT: Final = QUALITIES[:3]
 """Good enough to be proposed to who did not ask for less."""
 MIXTURES: Final = "mixtures"
 """The models that a quantization is made for, where it is not made for all."""
+COLUMNS: Final = (
+    "id", "label", "family", "bits_per_weight", "bits_source", "quality", "rank", "file_type",
+    "source",
+)  # fmt: skip
+"""Of the table of quantizations."""
+MIN_BITS: Final = 0.5
 MAX_BITS: Final = 32
 MAX_RANK: Final = 100
 
 
-def quant_of_row(row: Mapping[str, str]) -> Quant:
+def quant_of_row(row: Row) -> Quant:
     """The quantization of a row of `resources/catalogue/quants.csv`.
 
     Raises:
         ValueError: a value is missing or out of range, or the row names no source.
-        KeyError: a column is missing.
     """
-    empty = [c for c in ("id", "label", "family", "source", "bits_source") if not row[c].strip()]
-    if empty:
-        raise ValueError(f"{row['id']}: {empty[0]} is missing")
+    for column in ("source", "bits_source"):
+        filled(row, column)
     return Quant(
-        id=row["id"],
-        label=row["label"],
-        family=row["family"],
-        bits_per_weight=_between(row, "bits_per_weight", 0.5, MAX_BITS),
-        quality=_quality(row),
-        rank=int(_between(row, "rank", 0, MAX_RANK)),
+        id=filled(row, "id"),
+        label=filled(row, "label"),
+        family=filled(row, "family"),
+        bits_per_weight=_bits(row),
+        quality=chosen(row, "quality", QUALITIES),
+        rank=_rank(row),
         file_type=row["file_type"] or None,
         mixtures_only=_mixtures_only(row),
     )
 
 
-def _between(row: Mapping[str, str], column: str, low: float, high: float) -> float:
-    value = float(row[column])
-    if not low <= value <= high:
-        raise ValueError(f"{row['id']}: {column} is {row[column]}")
-    return value
+def _bits(row: Row) -> float:
+    bits = number("bits_per_weight", row["bits_per_weight"], most=MAX_BITS)
+    if bits < MIN_BITS:
+        raise ValueError(f"bits_per_weight is {bits:g}, less than {MIN_BITS}")
+    return bits
 
 
-def _mixtures_only(row: Mapping[str, str]) -> bool:
+def _rank(row: Row) -> int:
+    rank = number("rank", row["rank"], most=MAX_RANK)
+    if not rank.is_integer():
+        raise ValueError(f"rank is {rank}, no whole number")
+    return int(rank)
+
+
+def _mixtures_only(row: Row) -> bool:
     """From a column that other tables of quantizations need not have."""
-    models = row.get("models") or ""
-    if models not in {"", MIXTURES}:
-        raise ValueError(f"{row['id']}: models is {models}")
-    return models == MIXTURES
-
-
-def _quality(row: Mapping[str, str]) -> str:
-    if row["quality"] not in QUALITIES:
-        raise ValueError(f"{row['id']}: quality is {row['quality']}")
-    return row["quality"]
+    return "models" in row and chosen(row, "models", ("", MIXTURES)) == MIXTURES

@@ -5,21 +5,19 @@ laptop's card is not the desktop's of the same number. What is not in the table 
 no default (public case A08).
 """
 
-import csv
-import io
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from desktop.errors import GramError
 from desktop.rules.device_names import makers, memory_gib_in, words_of
+from desktop.rules.table_rows import Row, figure, filled, listed, read_table, whole_figure
 
 __all__ = [
     "GIB",
     "RESOURCE",
     "CatalogueDevice",
-    "figure",
+    "device_figure",
+    "device_year",
     "find_device",
     "read_catalogue",
     "row_sources",
@@ -32,6 +30,21 @@ MEMORY_FIT: Final = (0.88, 1.05)
 """What a driver reports ÷ what is printed on the box: error correction takes up to a tenth
 (a Tesla T4 of 16 GB reports 14.6 GiB), and 141 GB cards are decimal."""
 
+_MOST: Final = {
+    "memory_gib": 1 << 14,
+    "bandwidth_gb_s": 10**6,
+    "fp16_tflops": 10**6,
+    "fp32_tflops": 10**6,
+    "power_w": 10**5,
+    "price_usd": 10**7,
+    "gpu_cores": 10**5,
+}
+"""Of each figure in its unit; more is a slip."""
+_YEARS: Final = range(1990, 2100)
+_COLUMNS: Final = (
+    "name", "also", "vendor", "gpu_cores", "memory_gib", "bandwidth_gb_s", "bandwidth_source",
+    "fp16_tflops", "fp16_source", "power_w", "price_usd", "year", "source",
+)  # fmt: skip
 _SOURCE_OF: Final = {
     "bandwidth_gb_s": "bandwidth_source",
     "fp16_tflops": "fp16_source",
@@ -80,13 +93,10 @@ def read_catalogue(text: str) -> tuple[CatalogueDevice, ...]:
     """The devices of a table as `resources/catalogue/devices.csv`, in its order.
 
     Raises:
-        GramError: `resource_damaged` when a column is missing, a figure is none or is not positive,
-            or a row names no source.
+        GramError: `resource_damaged`, naming the line, when a column is missing, a figure is none
+            or is not positive, or a row names no source.
     """
-    try:
-        return tuple(_device(row) for row in csv.DictReader(io.StringIO(text)))
-    except (KeyError, ValueError, AttributeError, csv.Error) as e:
-        raise GramError("resource_damaged", name=RESOURCE, detail=str(e)) from e
+    return read_table(RESOURCE, text, _COLUMNS, lambda row: (_device(row),))
 
 
 def find_device(
@@ -144,49 +154,53 @@ def _sources(found: Sequence[CatalogueDevice]) -> str:
     return "; ".join(dict.fromkeys(d.source for d in found))
 
 
-def _device(row: Mapping[str, str]) -> CatalogueDevice:
-    names = (row["name"], *filter(None, row["also"].split("|")))
-    bandwidth, tera = figure(row, "bandwidth_gb_s"), figure(row, "fp16_tflops")
-    year, cores = figure(row, "year"), figure(row, "gpu_cores")
+def _device(row: Row) -> CatalogueDevice:
+    name = filled(row, "name")
+    bandwidth, tera = device_figure(row, "bandwidth_gb_s"), device_figure(row, "fp16_tflops")
     return CatalogueDevice(
-        name=row["name"],
-        vendor=row["vendor"],
-        memory_gib=figure(row, "memory_gib"),
+        name=name,
+        vendor=filled(row, "vendor"),
+        memory_gib=device_figure(row, "memory_gib"),
         bandwidth_bytes_s=bandwidth * 1e9 if bandwidth else None,
         fp16_flops=tera * 1e12 if tera else None,
-        power_w=figure(row, "power_w"),
-        price_usd=figure(row, "price_usd"),
-        year=int(year) if year else None,
+        power_w=device_figure(row, "power_w"),
+        price_usd=device_figure(row, "price_usd"),
+        year=device_year(row),
         source=row_sources(row),
-        gpu_cores=int(cores) if cores else None,
-        words=tuple(words_of(name) for name in names),
+        gpu_cores=whole_figure(row, "gpu_cores", _MOST["gpu_cores"]),
+        words=tuple(words_of(known) for known in (name, *listed(row, "also"))),
     )
 
 
-def figure(row: Mapping[str, str], column: str) -> float | None:
-    """The positive number of a column; None where the cell is empty.
+def device_figure(row: Row, column: str) -> float | None:
+    """The positive number of a column, in its unit; None where the cell is empty.
 
     Raises:
-        ValueError: it is not one.
-        KeyError: there is no such column.
+        ValueError: it is not one, or more than any device has.
     """
-    text = row[column].strip()
-    if not text:
-        return None
-    value = float(text)
-    if not (math.isfinite(value) and value > 0):
-        raise ValueError(f"{row['name']}: {column} is {text}")
-    return value
+    return figure(row, column, _MOST[column])
 
 
-def row_sources(row: Mapping[str, str]) -> str:
+def device_year(row: Row) -> int | None:
+    """The year in which it was first sold; None where the cell is empty.
+
+    Raises:
+        ValueError: it is none.
+    """
+    year = whole_figure(row, "year", _YEARS.stop)
+    if year is not None and year not in _YEARS:
+        raise ValueError(f"year is {year}")
+    return year
+
+
+def row_sources(row: Row) -> str:
     """The row's sources, each once.
 
     Raises:
         ValueError: a figure, or the row, is given without its source.
     """
-    for figure, source in _SOURCE_OF.items():
-        if row[figure].strip() and not row[source].strip():
-            raise ValueError(f"{row['name']}: {figure} has no source")
-    given = (row[source].strip() for source in dict.fromkeys(_SOURCE_OF.values()))
+    for column, source in _SOURCE_OF.items():
+        if row[column] and not row[source]:
+            raise ValueError(f"{column} has no source")
+    given = (row[source] for source in dict.fromkeys(_SOURCE_OF.values()))
     return "; ".join(dict.fromkeys(filter(None, given)))

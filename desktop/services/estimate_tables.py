@@ -1,13 +1,10 @@
 """The estimates' tables, read from the data files once."""
 
-import csv
-import io
 from dataclasses import dataclass
 from functools import cache
 
 from desktop import resources
 from desktop.estimate import catalogue, held_back, targets
-from desktop.estimate.device_row import configurations_of_row
 from desktop.estimate.held_back import HeldBack, read_held_back
 from desktop.records.estimate import Configuration, Target
 from desktop.records.machine import Accelerator
@@ -85,6 +82,4 @@ def device_row(card: Accelerator) -> DeviceRow | None:
 @cache
 def _rows() -> tuple[DeviceRow, ...]:
     text = resources.text(catalogue.DEVICES)
-    rows = csv.DictReader(io.StringIO(text))
-    sold = (tuple(configurations_of_row(row)) for row in rows)
-    return tuple(map(DeviceRow, read_catalogue(text), sold))
+    return tuple(map(DeviceRow, read_catalogue(text), catalogue.configurations_by_row(text)))

@@ -21,10 +21,13 @@ from desktop.estimate.catalogue import (
     read_quants,
     suggestions,
 )
+from desktop.estimate.held_back import RESOURCE as HELD_BACK
 from desktop.estimate.model_row import layers_of
+from desktop.estimate.targets import RESOURCE as TARGETS
 from desktop.records.model import Attention
 from desktop.rules.catalogue import GIB
 from devtools import catalogue_check
+from devtools.catalogue_classes import KINDS
 from devtools.catalogue_config import groups_of
 from devtools.catalogue_rebuild import _sorted, differences
 
@@ -257,7 +260,8 @@ def test_a_damaged_quantization_is_named(column, value):
 @pytest.fixture
 def copy(tmp_path):
     """The tables in a folder of their own, to be damaged."""
-    for name in (MODELS, QUANTS, DEVICES, catalogue_check.README, catalogue_check.CLASSES):
+    pages = (catalogue_check.README, catalogue_check.CLASSES)
+    for name in (MODELS, *catalogue_check.COLUMNS, *pages):
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(resources.text(name), encoding="utf-8")
@@ -277,7 +281,41 @@ def copy(tmp_path):
         (DEVICES, ",nvidia-ada,", ",nvidia-nowhere,", "class nvidia-nowhere"),
         (DEVICES, "rtx-3090-24gb", "rtx-3090-25gb", "does not say its memory"),
         (QUANTS, ",74,Q4_K_M", ",73,Q4_K_M", "have the rank 73"),
-        (QUANTS, ",Q4_K_M,page", ",Q4_K_XXL,page", "has no mix Q4_K_XXL"),
+        (QUANTS, ",74,Q4_K_M,", ",74,Q4_K_XXL,", "has no mix Q4_K_XXL"),
+        (QUANTS, ",mixtures,", ",mixture,", "models is mixture"),
+        (QUANTS, ",excellent,", ",excelent,", "line 2: quality is excelent"),
+        (MODELS, '"architecture": "gemma3"', '"architecture": "gemma33"', "is not known"),
+        (MODELS, '"conv_kernel": 4, ', "", "a measure that its tensors need is missing"),
+        (MODELS, '"attention": "latent"', '"attention": "latend"', "attention is latend"),
+        (
+            DEVICES,
+            "RTX A1000 8 GB,NVIDIA,nvidia-ampere,",
+            "RTX A1000 8 GB,NVIDIA,nvidia-ampere-hbm,",
+            "rtx-a1000-8gb: memory_type is GDDR6, its class has HBM2 or HBM2e",
+        ),
+        (
+            DEVICES,
+            "Fury X 4 GB,AMD,amd-gcn-hbm,",
+            "Fury X 4 GB,AMD,amd-gcn,",
+            "radeon-r9-fury-x-4gb: memory_type is HBM, its class has GDDR5",
+        ),
+        (DEVICES, "RTX 3090 24 GB,NVIDIA,", "RTX 3090 24 GB,NVIDA,", "vendor is NVIDA"),
+        (DEVICES, ",936.2,", ",9362,", "bandwidth_gb_s is 9362, which GDDR6X does not give"),
+        (DEVICES, ",2039,", ",20390,", "bandwidth_gb_s is 20390, which HBM2e does not give"),
+        (DEVICES, ",102.4,system-memory", ",10.24,system-memory", "bandwidth_gb_s is 10.24"),
+        (DEVICES, ",71.16,hf x2,", ",7.116,hf x2,", "fp16_tflops is 0.20 of fp32_tflops"),
+        (DEVICES, ",yes,350,1500,2020,", ",yes,350,1500,2002,", "year is 2002"),
+        (DEVICES, ",yes,350,1500,2020,", ",no,350,1500,2020,", "bf16 is no"),
+        (DEVICES, ",24,GDDR6X,,1,page", ",24,GDDR6X,,0.9,page", "usable_share of its own memory"),
+        (DEVICES, ",power_w,", ",power_v,", "no column power_w"),
+        (DEVICES, "year,source\n", "year,source,\n", "cells for"),
+        (TARGETS, ",nvidia-ada,", ",nvidia-adda,", "on nvidia-adda: the class"),
+        (TARGETS, "|mxfp4,", "|mxfp5,", "no quantization is of the family mxfp5"),
+        (TARGETS, ",fitted,public-fit", ",law,public-fit", "regime law of public-fit"),
+        (TARGETS, ",public-law", ",hearsay", "source hearsay is not in the README"),
+        (TARGETS, ",0.98,", ",98,", "share_high is 98"),
+        (HELD_BACK, "512", "1e400", "least_mib is 1e400"),
+        (HELD_BACK, "assumed", "hearsay", "source hearsay is not in the README"),
     ],
 )
 def test_the_check_finds_what_is_wrong(copy, name, old, new, problem):
@@ -285,6 +323,33 @@ def test_the_check_finds_what_is_wrong(copy, name, old, new, problem):
     assert old in text
     (copy / name).write_text(text.replace(old, new), encoding="utf-8")
     assert any(problem in line for line in catalogue_check.problems(copy))
+
+
+@pytest.mark.parametrize("name", catalogue_check.COLUMNS)
+def test_the_check_finds_a_column_that_nothing_explains(copy, name):
+    header, *lines = resources.text(name).splitlines()
+    text = "\n".join([f"{header},colour", *(f"{line},blue" for line in lines)])
+    (copy / name).write_text(text, encoding="utf-8")
+    assert any("column colour is not in" in line for line in catalogue_check.problems(copy))
+
+
+@pytest.mark.parametrize("name", [MODELS, *catalogue_check.COLUMNS])
+def test_the_check_finds_bytes_that_are_no_text(copy, name):
+    (copy / name).write_bytes(resources.text(name).encode()[:-1] + b"\xff\n")
+    (problem,) = catalogue_check.problems(copy)
+    assert name in problem
+    assert "is no UTF-8" in problem
+
+
+def test_the_check_names_each_table_that_cannot_be_read(copy):
+    for name in (QUANTS, TARGETS):
+        (copy / name).write_text("a\n", encoding="utf-8")
+    assert len(catalogue_check.problems(copy)) == 2
+
+
+def test_the_check_knows_all_classes_and_no_others():
+    classes = {row["class"] for row in csv.DictReader(io.StringIO(resources.text(DEVICES)))}
+    assert classes == set(KINDS)
 
 
 def test_the_check_finds_tables_that_are_too_short(copy):
