@@ -4,7 +4,6 @@ Not what is computed but what has to lie in memory at once. Source: llama-graph.
 of the llama.cpp inside llama-cpp-python 0.3.36. Operations that work in place are left out.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -27,6 +26,17 @@ class Place(NamedTuple):
     cache: int
 
 
+class Layer(NamedTuple):
+    """A layer to record."""
+
+    group: LayerGroup
+    place: Place
+    early: bool = False
+    """Among the first, where a model's first layers differ in what no group tells."""
+    ends: bool = False
+    """One of several equal periods of layers ends with it."""
+
+
 class Mask(NamedTuple):
     """What attention is told of one cache: which cells count, and where new ones go."""
 
@@ -47,8 +57,8 @@ class Graph:
     model: Model
     use: Use
     place: Place
-    packing: Mapping[WeightUse, float] = field(default_factory=dict)
-    """Bytes of one weight of each use: a device that does not hold a matrix copies it."""
+    packed: frozenset[WeightUse] = frozenset()
+    """Uses whose weights have a size: a device that does not hold a matrix copies it."""
     positions: Node | None = None
     scales: Node | None = None
     """Of the queries of full layers, by position."""
@@ -103,7 +113,7 @@ class Graph:
             return self.op(width, source, *chosen)
         if weights is None:
             weights = self.tape.tensors[source].size // (4 * self.tokens) * width
-        matrix = self.tape.held(round(weights * self.packing.get(use, 0)), at)
+        matrix = self.tape.held_packed(weights if use in self.packed else 0, use, at)
         return self.op(width, matrix, source, *chosen)
 
     def vector(self, numbers: int) -> tuple[Node, ...]:

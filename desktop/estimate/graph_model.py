@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
-from desktop.estimate.graph import Graph, Place
+from desktop.errors import GramError
+from desktop.estimate.graph import Graph, Layer, Place
 from desktop.estimate.graph_attention import attention
 from desktop.estimate.graph_feed_forward import feed_forward, separately_normed
-from desktop.estimate.graph_states import recurrent
+from desktop.estimate.graph_states import KINDS, recurrent
 from desktop.estimate.graph_streams import through_streams
 from desktop.estimate.graph_traits import (
     BARE,
@@ -22,24 +23,28 @@ from desktop.estimate.graph_traits import (
     SEPARATELY_NORMED,
 )
 from desktop.estimate.scratch import Node, Tape
-from desktop.records.model import Attention, LayerGroup, WeightUse
+from desktop.records.model import Attention, LayerGroup, Model, WeightUse
 
 _ATTENDING = frozenset({Attention.FULL, Attention.SLIDING, Attention.LATENT})
 
 
-def record(graph: Graph, layers: Sequence[tuple[LayerGroup, Place]]) -> Tape:
+def record(graph: Graph, layers: Sequence[Layer]) -> Tape:
     """Record the graph of one micro-batch.
 
     Args:
         graph: the graph to fill, its place that of the output matrix.
         layers: the layers, each with its devices.
+
+    Raises:
+        GramError: `layers_unclear` for a layer that the architecture's graph cannot have.
     """
+    _check(graph.model, [layer.group for layer in layers])
     output, host, model = graph.place, graph.tape.host, graph.model
     graph.place = Place(host, host, host, host)
-    first = layers[0][1]
+    first = layers[0].place
     stream = _embedded(graph, first)
     per_layer = _per_layer_inputs(graph, stream, first) if model.per_layer_embedding else None
-    _prepare(graph, tuple(group for group, _ in layers))
+    _prepare(graph, tuple(layer.group for layer in layers))
     if model.architecture == "gemma3n" and per_layer is not None:
         stream = through_streams(graph, layers, stream, per_layer, output)
     else:
@@ -49,15 +54,27 @@ def record(graph: Graph, layers: Sequence[tuple[LayerGroup, Place]]) -> Tape:
     return graph.tape
 
 
-def _through(
-    graph: Graph, layers: Sequence[tuple[LayerGroup, Place]], stream: Node, per_layer: Node | None
-) -> Node:
-    for i, (group, place) in enumerate(layers):
-        graph.place = place
+def _check(model: Model, layers: Sequence[LayerGroup]) -> None:
+    """Some graphs attend in every layer; and states come in so many kinds."""
+    always = model.architecture in ENCODERS or model.architecture == "gemma3n"
+    if always and any(group.attention not in _ATTENDING for group in layers):
+        detail = "a layer has no attention"
+        raise GramError("layers_unclear", name=model.name, detail=detail)
+    unknown = [g.recurrent.kind for g in layers if g.recurrent and g.recurrent.kind not in KINDS]
+    if unknown:
+        detail = f"a state of the kind {unknown[0]} is not known"
+        raise GramError("layers_unclear", name=model.name, detail=detail)
+
+
+def _through(graph: Graph, layers: Sequence[Layer], stream: Node, per_layer: Node | None) -> Node:
+    for i, layer in enumerate(layers):
+        graph.place = layer.place
         last = i == len(layers) - 1 and graph.model.architecture not in LATE_ROWS
-        stream = _layer(graph, group, stream, last=last)
+        stream = _layer(graph, layer.group, stream, last=last)
         if per_layer is not None:
             stream = _with_per_layer_input(graph, stream, per_layer)
+        if layer.ends:
+            graph.tape.mark()
     return stream
 
 

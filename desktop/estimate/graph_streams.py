@@ -6,21 +6,22 @@ Source: src/models/gemma3n.cpp of the llama.cpp inside llama-cpp-python 0.3.36.
 from collections.abc import Sequence
 from typing import Final
 
-from desktop.estimate.graph import Graph, Place
+from desktop.estimate.graph import Graph, Layer, Place
 from desktop.estimate.graph_attention import attention
 from desktop.estimate.scratch import Node
 from desktop.records.model import LayerGroup, WeightUse
 
 _STREAMS: Final = 4
 _SIDE_RANK: Final = 64
-_SPARSE_LAYERS: Final = 10
+SPARSE_LAYERS: Final = 10
+"""So many layers, the first ones, are sparse."""
 _DENSE: Final = WeightUse.FEED_FORWARD
 _OTHER: Final = WeightUse.OTHER
 
 
 def through_streams(
     graph: Graph,
-    layers: Sequence[tuple[LayerGroup, Place]],
+    layers: Sequence[Layer],
     stream: Node,
     inputs: Node,
     output: Place,
@@ -29,16 +30,18 @@ def through_streams(
 
     Args:
         graph: the graph.
-        layers: the layers, each with its devices.
+        layers: the layers, each with its devices; the early ones are sparse.
         stream: the embedding.
         inputs: the per-layer embeddings of all layers.
         output: where what is outside the layers lies.
     """
     graph.place = output
     streams = _opened(graph, stream)
-    for index, (group, place) in enumerate(layers):
-        graph.place = place
-        streams = _layer(graph, group, streams, inputs, sparse=index < _SPARSE_LAYERS)
+    for layer in layers:
+        graph.place = layer.place
+        streams = _layer(graph, layer.group, streams, inputs, sparse=layer.early)
+        if layer.ends:
+            graph.tape.mark()
     graph.place = output
     rows = () if graph.rows is None else (graph.rows,)
     return graph.op(graph.model.hidden, _merged(graph, streams), *rows)

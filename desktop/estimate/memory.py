@@ -12,24 +12,23 @@ from typing import Final
 
 from desktop.errors import GramError
 from desktop.estimate.architectures import TRAITS
-from desktop.estimate.cache import layer_cache_bytes
-from desktop.estimate.compute import compute_bytes
+from desktop.estimate.compute import Packing, compute_bytes
 from desktop.estimate.header_model import model_of
-from desktop.estimate.placement import ON_HOST, Placement, Spread, spread
+from desktop.estimate.held import held_by_layers, where_lies
+from desktop.estimate.placement import ON_HOST, Placement
+from desktop.estimate.same import Same
 from desktop.estimate.sizes import from_header
 from desktop.estimate.use import check_use
 from desktop.records.build import Header
 from desktop.records.estimate import MemoryNeed, Use
-from desktop.records.model import Model, WeightPart, Weights, WeightUse
+from desktop.records.model import Model, Weights, WeightUse
 from desktop.rules.ggml_types import BLOCKS
 
 _LOGIT_BYTES: Final = 4
-_LAZY_BYTES: Final = 4 << 30
-"""A per-layer embedding larger than this is read row by row from the file (llama.cpp's
-`LLAMA_LAZY_MODE_AUTO`, where files are mapped)."""
 PROCESS_BYTES: Final = 64 << 20
 """An allowance for the engine's code and vocabulary, where the process itself is counted."""
 _KEPT: Final = 4096
+_PACKINGS_KEPT: Final = 64
 _EQUAL_MATRICES: Final = frozenset({WeightUse.FEED_FORWARD, WeightUse.EXPERTS})
 
 
@@ -93,15 +92,12 @@ def host_bytes(header: Header, use: Use) -> int:
 def _needs(model: Model, weights: Weights, use: Use, placement: Placement) -> Needs:
     if model.architecture not in TRAITS:
         raise GramError("architecture_unknown", architecture=model.architecture)
-    where = spread(model, placement)
+    where = where_lies(model, placement)
     host = len(placement.shares)
-    cache = [0] * (host + 1)
-    for card, size in zip(where.layers, layer_cache_bytes(model, use), strict=True):
-        cache[host if card is None or placement.cache_on_host else card] += size
-    held = _weights_held(model, weights, placement, where)
+    held, cache = held_by_layers(model, weights, use).on_devices(placement, where)
     whole = not host or (None not in where.layers and not placement.experts_on_host)
-    packing = () if whole else tuple(_packing(model, weights).items())
-    scratch = _scratch(model, use, placement, packing)
+    packing = () if whole else _packing(Same(model), Same(weights))
+    scratch = _scratch(Same(model), use, placement, packing)
     found = [MemoryNeed(*sizes) for sizes in zip(held, cache, scratch, strict=True)]
     logits = use.sequences * model.vocabulary * _LOGIT_BYTES
     return Needs(tuple(found[:host]), replace(found[host], output_bytes=logits))
@@ -109,61 +105,37 @@ def _needs(model: Model, weights: Weights, use: Use, placement: Placement) -> Ne
 
 @lru_cache(_KEPT)
 def _scratch(
-    model: Model, use: Use, placement: Placement, packing: tuple[tuple[WeightUse, float], ...]
+    model: Same[Model], use: Use, placement: Placement, packing: Packing
 ) -> tuple[int, ...]:
     """Scratch depends on no quantization unless weights are copied: it is worked out once."""
-    return compute_bytes(model, use, placement, packing)
+    return compute_bytes(model.it, use, placement, packing)
 
 
-def _weights_held(model: Model, weights: Weights, placement: Placement, where: Spread) -> list[int]:
-    """Bytes of weights on each card and, last, on the host."""
-    host = len(placement.shares)
-    held = [0] * (host + 1)
-    for part in weights.parts:
-        for device in _devices(model, part, placement, where):
-            held[host if device is None else device] += part.bytes
-    return held
-
-
-def _devices(
-    model: Model, part: WeightPart, placement: Placement, where: Spread
-) -> tuple[int | None, ...]:
-    """Where a part lies: an embedding that is also the output lies on both sides."""
-    if part.layer is not None:
-        if part.use is WeightUse.EXPERTS and part.layer < placement.experts_on_host:
-            return (None,)
-        return (where.layers[part.layer],) if part.layer < len(where.layers) else ()
-    if part.use is WeightUse.EMBEDDING:
-        lazy = model.per_layer_embedding and part.bytes > _LAZY_BYTES
-        return () if lazy else (None,)
-    if model.architecture == "gemma4" and part.use is WeightUse.OTHER:
-        return (where.layers[0],)
-    twice = model.tied and part.use is WeightUse.OUTPUT and where.output is not None
-    return (where.output, None) if twice else (where.output,)
-
-
-def _packing(model: Model, weights: Weights) -> dict[WeightUse, float]:
+@lru_cache(_PACKINGS_KEPT)
+def _packing(of_model: Same[Model], of_weights: Same[Weights]) -> Packing:
     """Bytes of one weight of each use.
 
     Of the feed-forward parts, whose matrices are equally large, the one packed least counts; of the
     others their average. Where types are not told, all weights are alike.
     """
+    model, weights = of_model.it, of_weights.it
+    plain = weights.capacity_bytes / max(1, model.parameters)
     sizes: dict[WeightUse, list[tuple[int, float]]] = {}
     for part in weights.parts:
-        sizes.setdefault(part.use, []).append((part.bytes, _density(model, weights, part)))
-    found = {}
+        sizes.setdefault(part.use, []).append((part.bytes, _density(part.type) or plain))
+    found = []
     for use, parts in sizes.items():
         count = sum(size / density for size, density in parts)
         average = sum(size for size, _ in parts) / count if count else 0.0
-        found[use] = max(d for _, d in parts) if use in _EQUAL_MATRICES else average
-    return found
+        density = max(d for _, d in parts) if use in _EQUAL_MATRICES else average
+        found.append((use, density))
+    return tuple(found)
 
 
-def _density(model: Model, weights: Weights, part: WeightPart) -> float:
-    kind = BLOCKS.get(part.type)
-    if kind is None:
-        return weights.capacity_bytes / model.parameters
-    return kind.block_bytes / kind.block_elements
+def _density(kind_name: str) -> float | None:
+    """Bytes of one weight of a type; None of one that is not ggml's."""
+    kind = BLOCKS.get(kind_name)
+    return None if kind is None else kind.block_bytes / kind.block_elements
 
 
 def _with(needed: Needs, other: Needs) -> Needs:

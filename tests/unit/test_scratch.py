@@ -6,7 +6,8 @@ from desktop import resources
 from desktop.estimate.catalogue import read_models
 from desktop.estimate.compute import compute_bytes
 from desktop.estimate.placement import ON_HOST
-from desktop.estimate.scratch import Tape, peaks
+from desktop.estimate.scratch import Tape
+from desktop.estimate.scratch_plan import peaks
 from desktop.records.estimate import Use
 
 HOST = 0
