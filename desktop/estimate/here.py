@@ -122,7 +122,7 @@ def rows_here(
 
 
 def _case(here: Here, asked: Asked, use: Use, placed: Placed) -> _Case:
-    if placed.fit is Fit.NOWHERE:
+    if placed.reason is not None:
         return _Case(asked, placed)
     return _Case(asked, placed, device_works(here.cards, asked, use, placed.placement))
 
@@ -234,7 +234,7 @@ def _reasons(here: Here, case: _Case, tier: Tier) -> tuple[Reason, ...]:
 def _by_catalogue(here: Here, case: _Case, use: Use) -> FitRow:
     """Tier C, or the reason why there is none."""
     row = _row(here, case, use)
-    if case.placed.fit is Fit.NOWHERE:
+    if case.placed.reason is not None:
         return row
     sides = here.sides.get(case.asked.quant.family)
     if sides is None:
@@ -279,7 +279,9 @@ def _prompt_works(
 def _row(here: Here, case: _Case, use: Use) -> FitRow:
     asked, placed = case.asked, case.placed
     size = Reason(_SIZES[asked.weights.basis], {"quant": asked.quant.label})
-    reasons = (size,) if placed.reason is None else (placed.reason,)
+    tight = placed.tight(here.room, asked.quant.label)
+    given = (size, tight) if placed.reason is None else (placed.reason,)
+    reasons = tuple(reason for reason in given if reason is not None)
     estimate = Estimate(
         model=asked.model.id,
         quant=asked.quant.id,

@@ -39,6 +39,10 @@ SHORT: Final[Mapping[str, str]] = MappingProxyType(
         "estimate_does_not_fit": "needs {need}",
         "estimate_no_bandwidth": "bandwidth not known",
         "estimate_no_arithmetic": "does not compute in {quant}",
+        "estimate_fits_nowhere": "needs {need}",
+        "estimate_card_lacks": "needs {need} on a card",
+        "estimate_host_lacks": "needs {need} of the system's",
+        "estimate_host_memory_unknown": "memory not known",
     }
 )
 """In a table, why there is no range."""
@@ -109,7 +113,15 @@ def does_not_fit(quant: Quant, need_bytes: int, configuration: Configuration, un
 
 def tight(quant: Quant, need_bytes: int, configuration: Configuration, unit: int) -> Reason:
     """It fits, and leaves little free."""
-    return Reason("estimate_tight", _sizes(quant, need_bytes, configuration, unit))
+    usable = configuration.usable_bytes
+    return tight_on(quant.label, configuration.name, need_bytes, usable, unit)
+
+
+def tight_on(quant: str, device: str, need_bytes: int, usable_bytes: int, unit: int) -> Reason:
+    """The same of a device that is no configuration of the catalogue."""
+    need, usable = printed.apart(need_bytes, usable_bytes, unit)
+    told = {"quant": quant, "device": device, "need": need, "usable": usable}
+    return Reason("estimate_tight", told)
 
 
 def no_arithmetic(quant: Quant, configuration: Configuration) -> Reason:

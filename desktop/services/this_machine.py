@@ -27,7 +27,7 @@ class Devices:
     """The devices that a run would use."""
 
     cards: tuple[Device, ...]
-    """In the engine's order."""
+    """In the engine's order; without those whose memory nobody tells, which are in the room."""
     room: Room
     bandwidths: Mapping[str, float]
     """Of each device's memory by the catalogue or the modules, bytes a second."""
@@ -42,7 +42,9 @@ class Devices:
 
 def devices_of(machine: Machine, listed: Sequence[Device]) -> Devices:
     """What the engine lists, with the catalogue's figures and the machine's memory."""
-    pairs = _paired(listed, used_cards(machine))
+    every = _paired(listed, used_cards(machine))
+    pairs = tuple(pair for pair in every if _known_memory(pair) is not None)
+    unknown = [device for device, card in every if (device, card) not in pairs]
     cards = tuple(device for device, _ in pairs)
     known = {card.name: _card(card, accelerator) for card, accelerator in pairs}
     host = _host(machine)
@@ -53,7 +55,7 @@ def devices_of(machine: Machine, listed: Sequence[Device]) -> Devices:
     missing = next((d.description for d in cards if known[d.name] is None), None)
     return Devices(
         cards=cards,
-        room=_room(machine, pairs, told),
+        room=_room(machine, pairs, unknown, told),
         bandwidths={
             name: found.bandwidth_bytes_s
             for name, found in {**known, HOST: host}.items()
@@ -110,18 +112,35 @@ def _side(configuration: Configuration | None, target: Target | None, family: st
     return Side(configuration, efficiency)
 
 
+def _known_memory(pair: tuple[Device, Accelerator]) -> int | None:
+    """Bytes by the driver, else by the engine; none at all is what neither tells."""
+    device, accelerator = pair
+    return accelerator.memory_bytes or device.memory_bytes or None
+
+
 def _room(
-    machine: Machine, pairs: Sequence[tuple[Device, Accelerator]], targets: Mapping[str, Target]
+    machine: Machine,
+    pairs: Sequence[tuple[Device, Accelerator]],
+    unknown: Sequence[Device],
+    targets: Mapping[str, Target],
 ) -> Room:
-    sizes = tuple(a.memory_bytes or d.memory_bytes or 0 for d, a in pairs)
+    sizes = tuple(_known_memory(pair) or 0 for pair in pairs)
     overhead = max(
         (targets[d.name].overhead_bytes for d, _ in pairs if d.name in targets), default=0
     )
     shared = bool(pairs) and all(a.integrated for _, a in pairs)
-    if not shared:
-        held_back = estimate_tables.held_back_rule()
-        sizes = tuple(size - held_back.of_memory(size) for size in sizes)
-    return Room(sizes, machine.ram_bytes, shared, overhead)
+    rule = estimate_tables.held_back_rule()
+    held_back = tuple(0 if shared else rule.of_memory(size) for size in sizes)
+    return Room(
+        cards=tuple(size - held for size, held in zip(sizes, held_back, strict=True)),
+        host_bytes=machine.ram_bytes,
+        shared=shared,
+        overhead_bytes=overhead,
+        names=tuple(device.description for device, _ in pairs),
+        held_back=held_back,
+        unknown=tuple(device.description for device in unknown),
+        rule=rule,
+    )
 
 
 def _card(device: Device, accelerator: Accelerator) -> Configuration | None:
@@ -129,7 +148,7 @@ def _card(device: Device, accelerator: Accelerator) -> Configuration | None:
     row = estimate_tables.device_row(accelerator) or estimate_tables.device_row(
         replace(accelerator, name=device.description)
     )
-    memory = accelerator.memory_bytes or device.memory_bytes
+    memory = _known_memory((device, accelerator))
     return None if row is None or memory is None else _nearest(row, memory)
 
 
@@ -154,6 +173,7 @@ def _host(machine: Machine) -> Configuration:
         bandwidth = modules.speed_mt_s * 1e6 * _BYTES_A_TRANSFER * channels
     server = channels is not None and channels >= _SERVER_CHANNELS
     small = machine.architecture in {"aarch64", "armv7l"} and not server
+    # how much there is, is a question of the room: of this row only classes and rates are asked
     ram = machine.ram_bytes or 0
     return Configuration(
         id="this",

@@ -98,8 +98,8 @@ class TestPlace:
         assert self.placed(Room(host_bytes=round(held / HOST_SHARE) + 10)).fit is Fit.IN_MEMORY
         assert self.placed(Room(host_bytes=round(held / HOST_SHARE) - 10)).fit is Fit.NOWHERE
 
-    def test_memory_that_is_not_told_holds_nothing(self):
-        assert self.placed(Room()).fit is Fit.NOWHERE
+    def test_in_memory_that_is_not_told_nobody_knows_what_fits(self):
+        assert self.placed(Room()).fit is Fit.RULED_OUT
 
     def test_on_a_card_that_has_room_for_all(self):
         placed = self.placed(Room((8 * GIB,), 16 * GIB, overhead_bytes=400 << 20))
