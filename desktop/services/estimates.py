@@ -5,10 +5,10 @@ ask here. Reading takes a second or two (the engine is asked for its devices), s
 slow-calls thread and kept; each further question is arithmetic.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import Final
+from typing import Final, Literal
 
 from desktop import clock
 from desktop.errors import Param, Reason
@@ -111,28 +111,37 @@ class FitsWork:
         self._quants = [q for q in wanted if why_not(ground, q) is None]
         told = self._labels or self._requests[0].all_builds
         self._ruled_out = why_none(ground, wanted, self._wanted) if told else ()
-        self._done, self._step = 0, 1
+        self._done = 0
         self._rows: list[list[FitRow]] = [[] for _ in self._requests]
+        self._steps = self._all_steps()
 
     def go_on(self) -> bool:
-        """Work out the next models; False when there were none left.
+        """Work out the next models at one of the contexts; False when there were none left.
 
         Raises:
             GramError: as `fits_of`.
         """
-        some, began = self._wanted[self._done : self._done + self._step], clock.now_ns()
-        self._done += len(some)
-        asked = [_asked(self._ground, m, q) for m in some for q in self._quants if q.suits(m)]
-        for found, request in zip(self._rows, self._requests, strict=True):
-            found.extend(self._looked_at(asked, request))
-        if some:
-            self._step = models_of_a_step(len(some), clock.now_ns() - began)
-        return bool(some)
+        return next(self._steps, False)
+
+    def _all_steps(self) -> Iterator[Literal[True]]:
+        """Some models at each of the contexts in turn; how many goes by what the last took."""
+        start, count = 0, 1
+        while some := self._wanted[start : start + count]:
+            asked = [_asked(self._ground, m, q) for m in some for q in self._quants if q.suits(m)]
+            longest_ns = 0
+            for found, request in zip(self._rows, self._requests, strict=True):
+                began = clock.now_ns()
+                found.extend(self._looked_at(asked, request))
+                longest_ns = max(longest_ns, clock.now_ns() - began)
+                self._done += len(some)
+                yield True
+            start += len(some)
+            count = models_of_a_step(len(some), longest_ns)
 
     @property
     def fraction(self) -> float:
         """How much is worked out, 0 to 1."""
-        return self._done / len(self._wanted) if self._wanted else 1.0
+        return self._done / (len(self._wanted) * len(self._requests)) if self._wanted else 1.0
 
     def so_far(self) -> Fits | None:
         """What is worked out already, where one context alone is asked for."""

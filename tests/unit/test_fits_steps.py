@@ -13,7 +13,7 @@ from desktop.estimate.sizes import weights_of
 from desktop.records.estimate import Use
 from desktop.records.fits import Fit, FitsRequest
 from desktop.services import estimate_tables
-from desktop.services.estimates import fits_at, fits_of, models_of_a_step
+from desktop.services.estimates import FitsWork, fits_at, fits_of, models_of_a_step
 from desktop.services.profiles import models
 from tests.unit.test_fits import GIB, ground_with, here
 
@@ -67,6 +67,18 @@ def test_a_context_beyond_the_training_has_no_number():
 )
 def test_a_step_is_as_many_models_as_take_a_tenth_of_a_second(count, took_ms, next_count):
     assert models_of_a_step(count, took_ms * 1_000_000) == next_count
+
+
+def test_a_step_is_at_one_context_however_many_are_asked_for():
+    work = FitsWork(ground(), [request(512), request(4096), request(8192)])
+    assert work.go_on()
+    counts = [len(fits.rows) for fits in work.answers()]
+    assert counts[0] > 0
+    assert counts[1:] == [0, 0]
+    assert 0 < work.fraction < 1
+    while work.go_on():
+        pass
+    assert work.fraction == 1
 
 
 def test_those_that_fit_stand_first():
