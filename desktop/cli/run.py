@@ -4,17 +4,17 @@ from pathlib import Path
 from typing import TypedDict, Unpack
 
 from desktop.cli import EXIT_ERROR, EXIT_STOPPED, show
-from desktop.cli.costs import plain as plain_costs
 from desktop.cli.following import measured, outside_of, signing_of
 from desktop.cli.live import LiveLine
 from desktop.cli.output import after_keeping, say_error, say_json, say_reason
-from desktop.cli.plain import to_plain
+from desktop.cli.statements import statement_json, unsigned_run_json
 from desktop.paths import Paths, default_paths
 from desktop.records.cost import Costs
 from desktop.records.events import RunFailed, RunFinished
 from desktop.records.request import RunRequest
 from desktop.records.run import PP512, TG128, SpeedTest
 from desktop.services.costs import costs_of
+from desktop.services.results import kept_statement
 from desktop.settings import Settings, read_settings
 
 
@@ -82,11 +82,7 @@ def _tell(end: RunFinished | RunFailed, settings: Settings, *, as_json: bool) ->
 def _show(end: RunFinished, costs: Costs, *, as_json: bool) -> None:
     if not as_json:
         show.run_finished(end, costs)
-        return
-    said = {
-        "run": to_plain(end.run),
-        "statement_id": end.statement_id,
-        "key_id": end.key_id,
-        "costs": plain_costs(costs),
-    }
-    say_json(said)
+    elif end.statement_id is None:
+        say_json(unsigned_run_json(end.run, costs))
+    else:
+        say_json(statement_json(kept_statement(default_paths(), end.statement_id), costs))

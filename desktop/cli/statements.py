@@ -28,6 +28,12 @@ def unsigned_parts_json(parts: Parts) -> Plain:
     return {**nothing, **_contents(None, parts), "costs": None}
 
 
+def unsigned_run_json(run: Run, costs: Costs) -> Plain:
+    """The same of a run that is neither signed nor kept."""
+    nothing = dict.fromkeys(("statement_id", "key_id", "statement"))
+    return {**nothing, **_contents(run, None), "costs": plain_costs(costs)}
+
+
 def _contents(run: Run | None, parts: Parts | None) -> dict[str, Plain]:
     return {
         "run": to_plain(run),

@@ -201,6 +201,18 @@ class TestInFull:
         assert run["parts"] is run["rates"] is None
         assert run["notes"][:2] == ["too_few_repetitions", "on_battery"]
 
+    def test_gram_bench_tells_of_a_run_as_gram_verify_does(self, gram, capsys, run_id):
+        found = full.full_run()
+        done = RunFinished(found, run_id, SIGNER.key_id)
+        assert tell_run(done, Settings(), as_json=True) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert told == json.loads(gram("verify", run_id, "--json")[1])
+        assert tell_run(RunFinished(found, None, None), Settings(), as_json=True) == 0
+        unsigned = json.loads(capsys.readouterr().out)
+        assert list(unsigned) == list(told)
+        assert unsigned["statement_id"] is None
+        assert unsigned["run"]["rates"] == told["run"]["rates"]
+
     def test_the_marks_of_a_run_stand_at_its_rates(self, gram, run_id):
         _, said, _ = gram("results", run_id)
         assert "40.0 tok/s ?   (1 repetition, peak 40.0)" in said
