@@ -19,6 +19,7 @@ from desktop.records.rehearsal import RehearsalRequest
 from desktop.services.estimates import fits_of
 from desktop.services.fits_words import refuse_unknown
 from desktop.services.ground import read_ground
+from desktop.services.rehearsals import named_build
 
 
 class Options(TypedDict):
@@ -50,6 +51,8 @@ def run(**options: Unpack[Options]) -> int:
     paths = default_paths()
     try:
         refuse_unknown(options["words"])
+        if options["rehearse"]:
+            named_build(options["rehearse"])
     except GramError as e:
         say_error(e.reason, as_json=options["as_json"])
         return EXIT_USAGE

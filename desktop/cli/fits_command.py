@@ -1,12 +1,17 @@
 """The command `gram fits`: its options and help; the work is in `fits`."""
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
+from click.core import ParameterSource
 
-from desktop.cli.options import Command, Seconds, Whole
+from desktop.cli.options import Command, Seconds, Whole, not_empty
+
+_OF_PROBE: Final = frozenset({"unsigned", "key_file", "allow_key_file", "seconds"})
+_OF_LIST: Final = frozenset({"words", "context", "depth", "at_least_tok_s", "all_builds", "probe"})
 
 
 @click.command("fits", cls=Command)
@@ -50,6 +55,7 @@ from desktop.cli.options import Command, Seconds, Whole
 @click.option(
     "--rehearse",
     metavar="MODEL:QUANT",
+    callback=not_empty,
     help="Measure how fast a build would run without downloading it: a file of its shapes with "
     "random weights is made, run and removed. No result: it is not signed.",
 )
@@ -90,10 +96,31 @@ def show_fits(**options: Any) -> None:
     """  # noqa: D301 - click reads the backspace as: keep these lines as they are
     from desktop.cli import fits as door  # noqa: PLC0415
 
-    if options["rehearse"] and (options["probe"] or options["words"]):
-        raise click.UsageError("--rehearse stands alone: it names its build")
+    _refuse_unused(click.get_current_context(), options)
     if options["depth"] is not None and options["depth"] >= options["context"]:
         raise click.UsageError(
             f"--depth {options['depth']} needs a longer context: --context {options['depth'] + 1}"
         )
     sys.exit(door.run(**options))
+
+
+def _refuse_unused(context: click.Context, options: Mapping[str, Any]) -> None:
+    """What would change nothing is told, not left out in silence."""
+    if options["rehearse"]:
+        unused, why = _OF_LIST | _OF_PROBE, "--rehearse stands alone: it names its build"
+    elif options["probe"]:
+        unused, why = frozenset(), ""
+    else:
+        unused, why = _OF_PROBE | {"wait"}, "nothing is measured without --probe or --rehearse"
+    given = [p for p in context.command.params if p.name in unused and _is_given(context, p)]
+    if given:
+        first = given[0]
+        name = first.opts[0] if isinstance(first, click.Option) else first.human_readable_name
+        raise click.UsageError(f"With this, {name} would change nothing: {why}.")
+
+
+def _is_given(context: click.Context, parameter: click.Parameter) -> bool:
+    name = parameter.name or ""
+    # no words at all come from the command line too
+    told = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    return told and context.params[name] != ()
