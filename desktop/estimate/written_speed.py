@@ -49,8 +49,9 @@ def speed_lines(
 
 
 def rate_line(code: str, microseconds: str, value: float) -> Line:
-    """Tokens a second, of a token that takes so many microseconds."""
-    return line(code, f"{number(MICRO)}{OVER}({microseconds})", value, TOK_S)
+    """Tokens a second, of a token that takes so many microseconds: a number, or a sum of some."""
+    divisor = f"({microseconds})" if PLUS in microseconds else microseconds
+    return line(code, f"{number(MICRO)}{OVER}{divisor}", value, TOK_S)
 
 
 def on_device(found: Line, name: str) -> Line:

@@ -262,6 +262,18 @@ class TestOtherParts:
         services.post(fits_demo.model_page())
         assert page.error.text == ""
 
+    def test_the_overview_is_read_to_its_end_by_keys_alone(self, qtbot, page):
+        """Its texts take no focus, so the keys of the tabs that have it scroll them."""
+        bar = page.overview.area.verticalScrollBar()
+        assert bar.maximum() > 0
+        while bar.value() < bar.maximum():
+            before = bar.value()
+            qtbot.keyClick(page.tabs.bar, Qt.Key.Key_PageDown)
+            assert bar.value() > before
+        assert page.tabs.bar.hasFocus()
+        qtbot.keyClick(page.tabs.bar, Qt.Key.Key_PageUp)
+        assert bar.value() < bar.maximum()
+
     def test_tabs_are_turned_by_the_arrow_keys(self, qtbot, page):
         assert page.tabs.bar.hasFocus()
         qtbot.keyClick(page.tabs.bar, Qt.Key.Key_Right)

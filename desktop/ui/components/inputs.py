@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QKeyEvent
 from PySide6.QtWidgets import (
     QLineEdit,
     QMenu,
     QPushButton,
+    QScrollArea,
     QStackedWidget,
     QTabBar,
     QVBoxLayout,
@@ -93,14 +94,32 @@ class MenuButton(QPushButton):
         self.setAccessibleName(f"{self._caption}: {words}")
 
 
+class _Bar(QTabBar):
+    """Tells of keys that scroll: it has the focus when a page opens, and cannot scroll itself."""
+
+    paged = Signal(object)
+    """A `QKeyEvent`."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
+        """Page Up and Page Down are for what is shown below."""
+        if event.key() in {Qt.Key.Key_PageUp, Qt.Key.Key_PageDown}:
+            self.paged.emit(event)
+        else:
+            super().keyPressEvent(event)
+
+
 class Tabs(QWidget):
-    """Parts of a page, one at a time; the arrow keys go from one to the next."""
+    """Parts of a page, one at a time; the arrow keys go from one to the next.
+
+    Page Up and Page Down scroll a part that scrolls as a whole: its texts take no focus.
+    """
 
     changed = Signal(int)
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.bar = QTabBar()
+        self.bar = _Bar()
+        self.bar.paged.connect(self._page)
         self.bar.setAccessibleName(name)
         self.bar.setFont(font(Type.BODY))
         self.bar.setDrawBase(False)
@@ -127,3 +146,9 @@ class Tabs(QWidget):
     def show_part(self, number: int) -> None:
         """Show one."""
         self.bar.setCurrentIndex(number)
+
+    def _page(self, event: QKeyEvent) -> None:
+        part = self._stack.currentWidget()
+        area = part.findChild(QScrollArea) if part is not None else None
+        if area is not None:
+            QCoreApplication.sendEvent(area, event)
