@@ -1,6 +1,6 @@
 """What the terminal prints: tables and short lists, for people."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from rich.table import Table
 
@@ -116,6 +116,7 @@ def _run(run: Run) -> None:
         ("Engine", _engine_line(run)),
         *((f"{_test(r.test)} ({r.test})", _rate_line(r, run.plan)) for r in run.rates),
         *((f"Energy ({test})", _energy_line(run, test)) for test, _ in run.energy),
+        *_idle(run),
         ("Memory held", _memory_line(run)),
         *(("Note", _note(note)) for note in run.notes),
     )
@@ -146,6 +147,13 @@ def _energy_line(run: Run, test: str) -> str:
     percent = round(100 * energy.covered)
     covered = "" if percent > WHOLE_PERCENT else f", from {percent} % of the time"
     return f"{figures.number(per_token_j)} J/token, {figures.source(energy)}{covered}"
+
+
+def _idle(run: Run) -> Iterator[tuple[str, str]]:
+    """What the machine drew before the run, by the same meter; nothing where it was not read."""
+    known = next((energy for _, energy in run.energy if energy.idle_w is not None), None)
+    if known is not None:
+        yield "Idle before it", f"{figures.watts(known.idle_w)}, {figures.source(known)}"
 
 
 def _memory_line(run: Run) -> str:

@@ -1,5 +1,6 @@
 """All that detection found of the machine, and what a build may use of its memory."""
 
+from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QWidget
 
 from desktop.records.events import MachineKnown
@@ -146,5 +147,11 @@ class MemoryCard(Card):
 def _modules(modules: MemoryModules) -> str:
     speed = None if modules.speed_mt_s is None else f"{modules.speed_mt_s} MT/s"
     count = None if modules.modules is None else f"{modules.modules} ×"  # noqa: RUF001 - a times sign
-    told = [part for part in (count, modules.kind, speed) if part]
+    told = [part for part in (count, modules.kind, speed, _channels(modules.channels)) if part]
     return f", {' '.join(told)}" if told else ""
+
+
+def _channels(count: int | None) -> str | None:
+    if count is None:
+        return None
+    return QCoreApplication.translate("HardwareCard", "{count} channels").format(count=count)

@@ -52,6 +52,14 @@ def test_hardware_is_told_in_words(page, services):
     assert page.hardware.given_up.isVisible()
 
 
+def test_channels_of_the_memory_are_told_where_the_system_names_them(page, services):
+    known = demo.laptop()
+    modules = replace(known.machine.modules, channels=2)
+    services.post(replace(known, machine=replace(known.machine, modules=modules)))
+    said = plain(page.hardware.facts.value("Memory"))
+    assert said.endswith("LPDDR5X 7500 MT/s 2 channels")
+
+
 def test_what_is_not_known_is_a_dash_and_nothing_is_given_up_on(page, services):
     services.post(demo.machine_known())
     assert page.hardware.facts.value("Power supply") == fmt.DASH

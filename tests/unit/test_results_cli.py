@@ -154,6 +154,9 @@ class TestInFull:
         home.settings.write_text("hourly_rate_usd = 0.72\n")
         assert "$5.00 per million tokens" in gram(command, run_id[:10])[1]
 
+    def test_the_idle_baseline_stands_beside_the_load(self, gram, run_id):
+        assert "Idle before it       21.5 W, sensor (" in gram("verify", run_id)[1]
+
     def test_what_a_strangers_run_cost_is_not_for_these_settings_to_say(
         self, gram, home, run_id, tmp_path
     ):
