@@ -160,7 +160,7 @@ class Residuals:
         at = [i for i, build in enumerate(self._builds) if build == key and key != ""]
         if not at:
             return None
-        covariance = np.linalg.inv(self._inverse[:, at][:, :, at])
+        covariance: Array = np.asarray(np.linalg.inv(self._inverse[:, at][:, :, at]), np.float64)
         solved = np.einsum("skj,sj->sk", covariance, self._solved[:, at])
         ratios = self._ratios[at]
         return own_kind(
