@@ -37,7 +37,7 @@ def device_fields(unit: int = printed.GIB, context: str = "") -> tuple[Field[Ran
         ),
         Field(
             Column(_tr("At full\ncontext"), width=wide(11), drop=2),
-            lambda r: r.at_full or _tr("does not fit"),
+            lambda r: r.at_full or _tr("no room"),
             lambda r: r.at_full,
         ),
         Field(
@@ -107,7 +107,7 @@ def size_fields() -> tuple[Field[SizeRow], ...]:
             lambda r: r.quant.label,
         ),
         Field(
-            Column(_tr("Family"), width=wide(17)),
+            Column(_tr("Family"), width=wide(13)),
             lambda r: r.quant.family,
             lambda r: r.quant.family,
         ),
@@ -134,8 +134,9 @@ def size_fields() -> tuple[Field[SizeRow], ...]:
             lambda r: r.weights.active_bytes,
         ),
         Field(
-            Column(_tr("The size is"), width=wide(20)),
-            lambda r: ew.words(f"basis.{r.weights.basis}"),
+            Column(_tr("The size is"), width=wide(13)),
+            # `computed (tensors)`: below each other, or a narrow window has no room for it
+            lambda r: ew.words(f"basis.{r.weights.basis}").replace(" (", "\n("),
             lambda r: str(r.weights.basis),
         ),
     )

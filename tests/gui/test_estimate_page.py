@@ -14,7 +14,7 @@ from desktop.estimate.page_words import WORDS
 from desktop.records.fits import Fit
 from desktop.records.rehearsal import RehearsalRequest
 from desktop.services.estimate_events import PageFailed
-from desktop.ui import estimate_page
+from desktop.ui import design, estimate_page
 from desktop.ui import estimate_words as ew
 from desktop.ui.content import FITS
 from desktop.ui.fits_section import DEVICE, LIST, MODEL
@@ -226,8 +226,16 @@ class TestOtherParts:
             f"{row.quant.quality}\n{row.quant.rank}",
             printed.file_size(row.weights.capacity_bytes),
             printed.file_size(row.weights.active_bytes),
-            WORDS[f"basis.{row.weights.basis}"],
+            WORDS[f"basis.{row.weights.basis}"].replace(" (", "\n("),
         )
+
+    @pytest.mark.parametrize("part", [SIZES, WITHOUT])
+    def test_every_column_is_seen_in_the_narrowest_window(self, qtbot, window, page, part):
+        page.tabs.show_part(part)
+        window.resize(*design.Size.WINDOW_MIN)
+        qtbot.waitUntil(lambda: window.width() == design.Size.WINDOW_MIN[0])
+        table = {SIZES: page.sizes, WITHOUT: page.without}[part].table
+        assert table.horizontalScrollBar().maximum() == 0
 
     def test_devices_without_a_result_have_a_reason_in_a_numbers_place(self, page):
         page.tabs.show_part(WITHOUT)
