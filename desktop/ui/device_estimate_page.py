@@ -191,6 +191,8 @@ def quant_lines(found: QuantRow) -> Iterator[str]:
     ceiling = printed.rate(estimate.decode.ceiling_tok_s)
     yield words.format(span=printed.span(estimate.decode), ceiling=ceiling)
     yield from ew.prompt_lines(estimate)
+    if found.option is not None and found.option.bare.weights_bytes < found.weights.capacity_bytes:
+        yield ew.words("device.note.needs")
     if estimate.tier is not None:
         yield ew.tier_words(estimate.tier)
     yield from reason_lines(estimate.reasons)

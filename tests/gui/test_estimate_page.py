@@ -316,6 +316,7 @@ class TestDevice:
         row = device.table.current.estimate
         assert f"Prompt: {printed.span(row.prompt)} tok/s" in said
         assert "of a prompt of 4,095 tokens" in said
+        assert WORDS["device.note.needs"] in said
 
     def test_bytes_by_layer_group(self, device):
         found = fits_demo.device_page(DEVICE_ID).page.layers
