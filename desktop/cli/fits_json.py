@@ -25,6 +25,7 @@ def fits(found: Fits) -> dict[str, Plain]:
         "with_offload_bytes": found.with_offload_bytes,
         "parts_at": found.parts_at,
         "runs": found.runs,
+        "limits": [reason_object(reason) for reason in found.limits],
         "told": [reason_object(reason) for reason in found.told],
         "rows": [_row(row) for row in found.rows],
         "hidden": found.hidden,

@@ -52,9 +52,7 @@ def above(found: Fits) -> Iterator[str]:
     """What a person should know before the figures."""
     if found.parts_at is None:
         yield _how_to_measure(found)
-    for reason in found.told:
-        yield whole(reason)
-    for reason in found.ruled_out:
+    for reason in (*found.limits, *found.told, *found.ruled_out):
         yield whole(reason)
     yield from _too_slow(found)
     if found.rows and not any(row.runs for row in found.rows):

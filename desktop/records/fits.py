@@ -106,5 +106,7 @@ class Fits:
     ruled_out: tuple[Reason, ...] = ()
     """Why quantizations that were asked for, or would be shown with all others, have no row, or
     none of some models."""
+    limits: tuple[Reason, ...] = ()
+    """How much of each memory a build may take, and of which nobody knows how large it is."""
     by_label: bool = False
     """Whether the quantizations are those that were named; else all, or one proposed a model."""

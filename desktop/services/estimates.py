@@ -200,6 +200,7 @@ class FitsWork:
             hidden=len(left),
             beyond=sum(_is_beyond(model, use_of(request)) for model in left),
             ruled_out=self._ruled_out,
+            limits=ground.here.room.told,
             by_label=bool(self._labels),
         )
 

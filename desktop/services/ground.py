@@ -116,8 +116,7 @@ def _told(facts: MachineFacts, here: Here, used: UsedParts) -> tuple[Reason, ...
     lacking = (Reason("estimate_parts_lacking", {"threads": usable_cores()}),) if lacks else ()
     left = left_out_reason(here.evidence.left_out)
     unused = unused_cards(facts.machine, facts.engine)
-    room = here.room.told
-    return (*silent, *unused, *room, *used.told, *lacking, *((left,) if left else ()))
+    return (*silent, *unused, *used.told, *lacking, *((left,) if left else ()))
 
 
 def _device_rates(devices: Devices, used: UsedParts, threads: int) -> dict[str, DeviceRates]:

@@ -146,7 +146,7 @@ class FitsList(QWidget):
                 "quality."
             )
             yield words.format(rate=fmt.number(self._fits.request.at_least_tok_s))
-            yield from map(reason_line, self._fits.told)
+            yield from map(reason_line, (*self._fits.limits, *self._fits.told))
 
     def _tell(self, tell: Callable[[FitRow], object]) -> None:
         found = self.table.current

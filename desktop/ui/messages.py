@@ -67,6 +67,12 @@ _ADVICE: Final[Mapping[str, str]] = {
     "estimate_ceiling_doubtful": QT_TRANSLATE_NOOP(
         "Reasons", "Measure the parts again on the page Machine, while the machine is quiet."
     ),
+    "estimate_host_memory_unknown": QT_TRANSLATE_NOOP(
+        "Reasons", "The page Machine lists what the system told."
+    ),
+    "estimate_card_memory_unknown": QT_TRANSLATE_NOOP(
+        "Reasons", "Check the card's driver; the page Machine lists what it tells."
+    ),
     "estimate_no_parts": QT_TRANSLATE_NOOP(
         "Reasons", "Measure the parts, which takes under a minute."
     ),

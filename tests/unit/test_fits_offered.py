@@ -5,11 +5,15 @@ from dataclasses import replace
 import pytest
 
 from desktop.estimate.catalogue import find, read_quants
+from desktop.records.energy import MeterFacts, MeterKind, Scope, Source
 from desktop.records.events import Devices
 from desktop.records.fits import Fit, FitsRequest
-from desktop.records.machine import Accelerator, Cpu, Device, DeviceKind, Machine
+from desktop.records.machine import Accelerator, Conditions, Cpu, Device, DeviceKind, Machine
+from desktop.rules.memory_answers import memory_answers
 from desktop.services import estimate_tables, profiles
 from desktop.services.estimates import FitsWork, fits_of
+from desktop.services.facts import MachineFacts
+from desktop.services.ground import read_ground
 from desktop.services.profiles import models
 from desktop.services.this_machine import devices_of
 from desktop.services.unused_cards import unused_cards
@@ -187,6 +191,19 @@ class TestUnusedCards:
     def test_graphics_beside_a_card_that_is_used_are_not_missed(self):
         cards = self.card(backends=("CUDA",)), self.card("UHD 620", integrated=True)
         assert unused_cards(self.machine(*cards), self.ENGINE) == ()
+
+    def test_what_fits_says_so(self, home):
+        machine = self.machine(self.card())
+        meter = MeterFacts("CPU load", Source.MODELLED, MeterKind.AVERAGE, Scope.SYSTEM)
+        calm = Conditions(None, None, None, None, 1.0, None)
+        answers = memory_answers(machine)
+        facts = MachineFacts(machine, "a machine", meter, self.ENGINE, calm, answers, ())
+        said = found(read_ground(home, facts=facts), SMALL)
+        assert "estimate_card_unused" in codes(said.told)
+        # and how much of its memory may be taken
+        [limit] = said.limits
+        assert "14.4 GiB: 90 %" in limit.text()
+        assert [row.fit for row in said.rows] == [Fit.IN_MEMORY]
 
     def test_a_silent_engine_has_a_reason_of_its_own(self):
         assert unused_cards(self.machine(self.card()), None) == ()

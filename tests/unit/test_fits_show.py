@@ -1,10 +1,12 @@
 """What `gram fits` prints: everything that a row hints at is explained, whatever the width."""
 
+import json
 import re
 from dataclasses import replace
 
 import pytest
 
+from desktop import cli
 from desktop.cli import fits_json, fits_show
 from desktop.errors import Reason
 from desktop.estimate.fitting import Room
@@ -95,6 +97,11 @@ class TestBeforeTheTable:
         _, said = printed(replace(ground(), told=(told,)), SMALL)
         assert said.index("Not used: RTX 3090") < said.index("quantization ")
 
+    def test_how_much_of_the_memory_may_be_taken(self, printed):
+        _, said = printed(ground(), SMALL)
+        limit = "Of the system's memory, 16 GiB, a build may take 14.4 GiB: 90 %"
+        assert said.index(limit) < said.index("quantization ")
+
     def test_that_nothing_is_fast_enough(self, printed):
         _, said = printed(ground(), "llama-3", at_least_tok_s=1e5)
         assert "No model here reaches 100,000 tokens a second over its whole range" in said
@@ -168,3 +175,11 @@ class TestJson:
         [row] = fits_json.fits(fits_of(ground(), request))["rows"]
         assert row["fit"] == "ruled_out"
         assert row["decode"] is None
+
+
+@pytest.mark.engine
+def test_who_names_what_does_not_fit_is_told_why(home, capsys):
+    assert cli.main(["fits", "llama-3.1-405b", "--json"]) == 0
+    [row] = json.loads(capsys.readouterr().out)["rows"]
+    assert row["fit"] == "nowhere"
+    assert row["reasons"][0]["text"]
