@@ -83,7 +83,6 @@ class FitsPage(QWidget):
         context = fits.request.context
         self._known[context] = fits
         self._asked -= {context}
-        self.parts.offer(self._why_parts(fits))
         self.list.use_scale(self._scale(*self._known.values()))
         if context == self.slider.tokens:
             self.show_context(context)
@@ -232,6 +231,7 @@ class FitsPage(QWidget):
 
     def _show_rows(self, fits: Fits) -> None:
         self.about.setText(" \N{MIDDLE DOT} ".join(self._about(fits)))
+        self.parts.offer(self._why_parts(fits))
         self.list.show_fits(fits, self.rehearsals)
         self._stack.setCurrentIndex(FILLED)
 

@@ -103,6 +103,7 @@ class TestAsking:
         assert shown(page) == list(some.rows)
         assert page.waiting.isVisible()
         assert page.about.text()
+        assert page.parts.isVisible()
         page.list.table.selectRow(1)
         chosen = page.list.table.current.model.id
         services.post(FitsGoOn(0.5, replace(whole, rows=whole.rows[:8])))
@@ -197,7 +198,7 @@ class TestList:
         assert row.fit is Fit.NOWHERE
         assert page.list.model.row(at)[2].endswith("\ndoes not fit")
         assert page.list.model.fields[3].span(row) is None
-        assert "GB" in page.list.model.row(at)[3]
+        assert "GiB" in page.list.model.row(at)[3]
 
     @pytest.mark.parametrize(
         ("choice", "fits"),

@@ -31,7 +31,8 @@ def test_from_the_list_to_a_devices_arithmetic_and_back(qtbot, app):
     content = app.window.content
     content.show_page(FITS)
     section = content.fits.section
-    qtbot.waitUntil(lambda: section.fits._stack.currentIndex() == FILLED, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: bool(section.fits.contexts), timeout=WAIT_MS)
+    assert section.fits._stack.currentIndex() == FILLED
     table = section.fits.list.table
     first = section.fits.list.model.record(0)
     assert first.fit is not Fit.NOWHERE
@@ -50,6 +51,8 @@ def test_from_the_list_to_a_devices_arithmetic_and_back(qtbot, app):
     qtbot.waitUntil(lambda: section.here._stack.currentIndex() == here_page.FILLED, timeout=WAIT_MS)
     assert section.page == HERE
     same = section.here.model.find(lambda row: row.quant.id == first.quant.id)
+    section.here.table.selectRow(same)
+    assert "bytes" in section.here.parts.written.toPlainText()
     assert section.here.model.record(same).estimate == first.estimate
     section.go_back()
     section.open_device(page.devices.model.record(1).id)
@@ -57,7 +60,7 @@ def test_from_the_list_to_a_devices_arithmetic_and_back(qtbot, app):
     filled = device_estimate_page.FILLED
     qtbot.waitUntil(lambda: device._stack.currentIndex() == filled, timeout=WAIT_MS)
     assert section.page == DEVICE
-    assert "tok/s" in device.written.toPlainText()
+    assert "tok/s" in device.parts.written.toPlainText()
     section.go_back()
     section.go_back()
     assert table.current == first
