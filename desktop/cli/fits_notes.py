@@ -50,7 +50,7 @@ _HERE: Final = {
 
 def above(found: Fits) -> Iterator[str]:
     """What a person should know before the figures."""
-    if found.parts_at is None:
+    if found.parts_at is None and found.rows:
         yield _how_to_measure(found)
     for reason in (*found.limits, *found.told, *found.ruled_out):
         yield whole(reason)
