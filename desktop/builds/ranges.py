@@ -12,22 +12,21 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Final
-from urllib.parse import urlsplit
 
 import requests
 import urllib3
 
+from desktop.builds.addresses import NotSecureError, check_address
 from desktop.builds.reference import Wanted
 from desktop.errors import BuildError
 
 CONNECT_TIMEOUT_S: Final = 5.0
 READ_TIMEOUT_S: Final = 20.0
 BLOCK_BYTES: Final = 1 << 18
-_LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 _AGAIN: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 _RANGE: Final = re.compile(r"bytes (\d+)-(\d+)/(\d+|\*)")
 _LONGEST_WAIT_S: Final = 120.0
-_PAGE: Final = "a web page came instead of the file (does this network ask you to sign in?)"
+PAGE: Final = "a web page came instead of the file (does this network ask you to sign in?)"
 
 
 class FaultError(Exception):
@@ -82,20 +81,9 @@ def asked(session: requests.Session, wanted: Wanted, start: int, end: int) -> It
             ranged = response.status_code == requests.codes.partial_content
             yield Answer(found, ranged, _blocks(response), response.raw.shutdown)
     except (requests.RequestException, urllib3.exceptions.HTTPError) as e:
-        raise FaultError(_words(e)) from e
-    except _NotSecureError as e:
+        raise FaultError(fault_words(e)) from e
+    except NotSecureError as e:
         raise RefusedError(_failed(wanted, "its address is not HTTPS")) from e
-
-
-class _NotSecureError(Exception):
-    """An address, or one that a server sends on to, is not HTTPS."""
-
-
-def check_address(url: str) -> None:
-    """Whether it may be asked; raises otherwise."""
-    parts = urlsplit(url)
-    if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in _LOOPBACK):
-        raise _NotSecureError
 
 
 def _start(response: requests.Response, wanted: Wanted, start: int) -> int:
@@ -105,7 +93,7 @@ def _start(response: requests.Response, wanted: Wanted, start: int) -> int:
     if response.headers.get("Content-Encoding", "identity") != "identity":
         raise FaultError("the server packs what it sends")
     if response.headers.get("Content-Type", "").startswith("text/html") and status < 400:  # noqa: PLR2004
-        raise RefusedError(_failed(wanted, _PAGE))
+        raise RefusedError(_failed(wanted, PAGE))
     if status == requests.codes.ok:
         _check_size(wanted, _declared(response))
         return 0
@@ -148,11 +136,11 @@ def _status(response: requests.Response, wanted: Wanted) -> Exception:
         return RefusedError(_failed(wanted, "the server's file is shorter than it should be"))
     words = f"the server answered {status}"
     if status in _AGAIN:
-        return FaultError(words, _after_s(response.headers.get("Retry-After", "")))
+        return FaultError(words, wait_told_s(response.headers.get("Retry-After", "")))
     return RefusedError(_failed(wanted, words))
 
 
-def _after_s(told: str) -> float | None:
+def wait_told_s(told: str) -> float | None:
     """`Retry-After`, in seconds or as a date; no longer than anybody waits."""
     if told.isdecimal():
         return min(float(told[:9]), _LONGEST_WAIT_S)
@@ -173,7 +161,7 @@ def _failed(wanted: Wanted, detail: str) -> BuildError:
     return BuildError("download_failed", name=wanted.name, detail=detail)
 
 
-def _words(error: Exception) -> str:
+def fault_words(error: Exception) -> str:
     """What went wrong, without addresses and internals."""
     for kind, words in _KINDS:
         if isinstance(error, kind):

@@ -27,7 +27,8 @@ from pathlib import Path
 from desktop.builds import ranges
 from desktop.builds.control import Control
 from desktop.builds.reference import Wanted
-from desktop.builds.transfer import Manner, download
+from desktop.builds.connection import Manner
+from desktop.builds.transfer import download
 url, target, size, sha256, bytes_s, piece, connections = sys.argv[1:]
 wanted = Wanted(url, "x.gguf", int(size), sha256)
 manner = Manner(int(connections), int(piece), 4, 40, 40, 0.001, 0.01)

@@ -7,10 +7,11 @@ import threading
 
 import pytest
 
+from desktop.builds.connection import Manner
 from desktop.builds.control import Control, StoppedError
 from desktop.builds.partial import Partial
 from desktop.builds.reference import Wanted
-from desktop.builds.transfer import Manner, download
+from desktop.builds.transfer import download
 from desktop.errors import BuildError
 from tests.unit.fault_server import Fault, fault_server
 
