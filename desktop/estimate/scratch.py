@@ -165,13 +165,15 @@ class Pieces:
         if tensor.root is None:
             foreign = [s for s in tensor.sources if tensors[s].on != tensor.on]
             # a weight that has to come over begins a piece, so that its place is free again after
-            heavy = any(tensors[s].held and tensors[s].size for s in foreign)
-            if tensor.on != self._on or (heavy and self._arrivals):
+            heavy = self._arrivals and any(tensors[s].held and tensors[s].size for s in foreign)
+            if tensor.on != self._on or heavy:
                 self.finish()
                 self._on, self._begun = tensor.on, len(self.crossings)
-            for source in foreign:
-                self._bring(source, tensor.on)
-            tensor.sources = tuple(self.copies.get((s, tensor.on), s) for s in tensor.sources)
+            if foreign:
+                for source in foreign:
+                    self._bring(source, tensor.on)
+                found = (self.copies.get((s, tensor.on), s) for s in tensor.sources)
+                tensor.sources = tuple(found)
         self._piece.append(node)
 
     def _bring(self, source: Node, on: int) -> None:
