@@ -9,6 +9,7 @@ import os
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -18,7 +19,7 @@ PIECE_BYTES: Final = 8 << 20
 """So much at most is lost of each connection."""
 _VERSION: Final = 1
 _GONE: Final = "-"
-_BLOCK_BYTES: Final = 1 << 20
+_BLOCK_BYTES: Final = 1 << 18
 _FIELDS: Final = 2
 _STAT_BLOCK_BYTES: Final = 512
 """Of `st_blocks`, whatever the file system's own block is."""
@@ -58,7 +59,7 @@ class Partial:
         )
         """All of them, in order."""
         self.path = _part_of(target)
-        self._journal_path = target.with_name(f".{target.name}.pieces")
+        self._journal_path = left_of(target)[1]
         self._kept = self._read()
         self._journal = self._begin()
 
@@ -89,19 +90,22 @@ class Partial:
         self._kept.pop(piece.index, None)
         self._note(f"{piece.index} {_GONE}")
 
-    def read(self, file: BinaryIO, piece: Piece) -> Iterator[bytes]:
+    def read(self, file: FileIO, piece: Piece) -> Iterator[memoryview]:
         """A kept piece's bytes, in blocks; what was kept of it is right once all have come.
+
+        A block is overwritten by the next: memory for each anew costs more than hashing it.
 
         Raises:
             DamagedPieceError: behind the last block, where the bytes are not those that were kept.
             OSError: the disk cannot be read.
         """
         file.seek(piece.start)
+        buffer = memoryview(bytearray(min(_BLOCK_BYTES, piece.size)))
         checksum, left = 0, piece.size
-        while left and (block := file.read(min(_BLOCK_BYTES, left))):
-            checksum = zlib.crc32(block, checksum)
-            left -= len(block)
-            yield block
+        while left and (size := file.readinto(buffer[:left])):
+            checksum = zlib.crc32(buffer[:size], checksum)
+            left -= size
+            yield buffer[:size]
         if left or checksum != self._kept.get(piece.index):
             raise DamagedPieceError
 
@@ -172,6 +176,11 @@ def taken_bytes(target: Path) -> int:
         return 0
     blocks = getattr(found, "st_blocks", None)
     return found.st_size if blocks is None else blocks * _STAT_BLOCK_BYTES
+
+
+def left_of(target: Path) -> tuple[Path, Path]:
+    """What an unfinished download to `target` leaves beside it: its bytes, and its journal."""
+    return _part_of(target), target.with_name(f".{target.name}.pieces")
 
 
 def _part_of(target: Path) -> Path:

@@ -22,7 +22,9 @@ from desktop.errors import BuildError
 
 CONNECT_TIMEOUT_S: Final = 5.0
 READ_TIMEOUT_S: Final = 20.0
-BLOCK_BYTES: Final = 1 << 18
+BLOCK_BYTES: Final = 1 << 16
+"""Of larger ones the C library gets memory from the system each time, which costs more than they
+save."""
 _AGAIN: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 _RANGE: Final = re.compile(r"bytes (\d+)-(\d+)/(\d+|\*)")
 _LONGEST_WAIT_S: Final = 120.0

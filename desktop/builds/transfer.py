@@ -13,8 +13,9 @@ import hashlib
 import shutil
 import threading
 from collections.abc import Callable
+from io import FileIO
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 from filelock import FileLock, Timeout
 
@@ -167,7 +168,7 @@ def _hash(board: Board) -> None:
 
 
 def _hashed(
-    board: Board, file: BinaryIO, piece: Piece, digest: "hashlib._Hash"
+    board: Board, file: FileIO, piece: Piece, digest: "hashlib._Hash"
 ) -> "hashlib._Hash | None":
     """The digest with the piece; None where it is damaged, and is fetched again."""
     after = digest.copy()
