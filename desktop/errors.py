@@ -112,6 +112,59 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
             "{name} is being downloaded already, by another window or terminal.",
             "Wait for it, or stop it there.",
         ),
+        # Hugging Face and its mirrors
+        "hub_address": Sentence(
+            "The address of Hugging Face's mirror (HF_ENDPOINT) cannot be used.",
+            "Write it as https://host, without name, password and what stands behind a ?; plain "
+            "http is for mirrors on this machine.",
+        ),
+        "hub_token": Sentence(
+            "{host} does not accept the token.",
+            "Make a new one for reading in its settings (Access Tokens), and check that all of it "
+            "was copied.",
+        ),
+        "hub_unknown": Sentence(
+            "{host} knows no {name}, or it is private.",
+            "Check the spelling (owner/repository), or search for a part of the name. A private "
+            "one needs a token.",
+        ),
+        "hub_revision": Sentence(
+            "{name} has no such branch or commit.",
+            "Leave it out to take what is newest, or look at its page for its branches.",
+        ),
+        "hub_busy": Sentence(
+            "{host} answers nothing more for a while: too much was asked from here, or it is busy.",
+            "Try again in {seconds} s. With a token more may be asked.",
+        ),
+        "hub_page": Sentence(
+            "A web page came in place of an answer of {host}.",
+            "Does this network ask you to sign in? Open any page in a browser; with a mirror, "
+            "check HF_ENDPOINT.",
+        ),
+        "hub_unreachable": Sentence(
+            "{host} gave no answer: {detail}.",
+            "Check the connection, the proxy and HF_ENDPOINT. What is here already can be used "
+            "without it.",
+        ),
+        "hub_answer": Sentence(
+            "The answer of {host} cannot be used: {detail}.",
+            "Try again later; with a mirror, try without HF_ENDPOINT.",
+        ),
+        "hub_no_builds": Sentence(
+            "{name} holds no build that Gram can use: {detail}.",
+            "Search for its name: packagers often add -GGUF to it.",
+        ),
+        "hub_no_tag": Sentence(
+            "{name} has no build called {tag}.", "It has: {tags}. Write one behind a colon."
+        ),
+        "hub_several": Sentence(
+            "{name} has several builds called {tag}.",
+            "Write the file behind a colon. There are: {tags}.",
+        ),
+        "hub_no_sum": Sentence(
+            "{name} has no checksum at its repository, so nobody could tell whether it came right.",
+            "Choose another build, or download it with a browser and name the file.",
+        ),
         # the worker and the engine
         "engine_missing": Sentence(
             "The engine (llama.cpp) could not be loaded: {detail}.",

@@ -1,7 +1,7 @@
 """Reads a GGUF header's bytes in order: buffered, counted, and never more than the limits allow."""
 
 import struct
-from typing import BinaryIO, Final
+from typing import Final, Protocol
 
 from desktop.errors import BuildError
 
@@ -9,9 +9,19 @@ MAX_HEADER_BYTES: Final = 64 << 20
 """The largest known header (260 000 tokens with merges) has about 16 MB."""
 MAX_TEXT_BYTES: Final = 4 << 20
 """All texts that are kept of one header together: keys, names, values."""
+MAX_KEPT_VALUES: Final = 50_000
+"""Elements of all arrays that are kept of one header together: an object takes more memory than the
+byte that may stand for it in the file."""
 _CHUNK_BYTES: Final = 1 << 18
 _U32: Final = struct.Struct("<I")
 _U64: Final = struct.Struct("<Q")
+
+
+class Source(Protocol):
+    """What a header is read from, forward only."""
+
+    def read(self, size: int, /) -> bytes:
+        """At least one byte and at most `size`; none at the end."""
 
 
 class Cursor:
@@ -21,13 +31,14 @@ class Cursor:
     length is beyond the limits.
     """
 
-    def __init__(self, stream: BinaryIO, name: str) -> None:
+    def __init__(self, stream: Source, name: str) -> None:
         self.name = name
         self._stream = stream
         self._buffer = b""
         self._at = 0
         self._base = 0
         self._text_left_bytes = MAX_TEXT_BYTES
+        self._values_left = MAX_KEPT_VALUES
 
     @property
     def position(self) -> int:
@@ -70,6 +81,12 @@ class Cursor:
         found = self._buffer[self._at : self._at + size]
         self._at += size
         return found
+
+    def keep(self, count: int) -> None:
+        """Count `count` elements of an array that is kept."""
+        self._values_left -= count
+        if self._values_left < 0:
+            raise self.damaged(f"its short arrays have more than {MAX_KEPT_VALUES} elements")
 
     def label(self, limit_bytes: int, what: str) -> str:
         """A string that names something: UTF-8, not empty."""

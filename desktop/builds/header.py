@@ -7,9 +7,9 @@ imports this module, so it needs the standard library, the records and the error
 
 import math
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
-from desktop.builds.cursor import Cursor, quoted
+from desktop.builds.cursor import Cursor, Source, quoted
 from desktop.builds.metadata import MAX_KEYS, ArrayInfo, read_metadata
 from desktop.errors import BuildError
 from desktop.records.build import Header, TensorInfo
@@ -17,7 +17,8 @@ from desktop.rules.ggml_types import TYPES, GgmlType
 
 __all__ = ["ArrayInfo", "data_end", "read_header", "read_header_from", "shown_name"]
 
-MAX_TENSORS: Final = 100_000
+MAX_TENSORS: Final = 50_000
+"""Files of today have up to two thousand; each takes half a kilobyte of memory."""
 MAX_NAME_BYTES: Final = 64
 MAX_DIMENSIONS: Final = 4
 MAX_ELEMENTS: Final = (1 << 63) - 1
@@ -42,10 +43,13 @@ def read_header(path: Path) -> Header:
         raise BuildError("build_unreadable", name=name, detail=e.strerror or str(e)) from e
 
 
-def read_header_from(stream: BinaryIO, size_bytes: int, name: str) -> Header:
+def read_header_from(
+    stream: Source, size_bytes: int, name: str, *, later_part: bool = False
+) -> Header:
     """Read a header from the start of `stream`; `size_bytes` is the size of the whole file.
 
-    The stream may end after the header (the hub gets no weights).
+    The stream may end after the header (the hub gets no weights). With `later_part` it is the
+    second or a later part of a split set, which need not name the architecture.
 
     Raises:
         BuildError: `not_gguf`, `gguf_version`, `gguf_big_endian`, `gguf_cut`, `gguf_header`.
@@ -55,7 +59,7 @@ def read_header_from(stream: BinaryIO, size_bytes: int, name: str) -> Header:
     version = _read_version(cursor)
     n_tensors = _count(cursor, MAX_TENSORS, "tensors")
     n_keys = _count(cursor, MAX_KEYS, "keys")
-    metadata = read_metadata(cursor, n_keys)
+    metadata = read_metadata(cursor, n_keys, later_part=later_part)
     alignment = _alignment(cursor, metadata)
     tensors = tuple(_read_tensor(cursor, alignment) for _ in range(n_tensors))
     start = -(-cursor.position // alignment) * alignment

@@ -43,8 +43,11 @@ class ArrayInfo:
 Value: TypeAlias = int | float | bool | str | tuple[object, ...] | ArrayInfo
 
 
-def read_metadata(cursor: Cursor, count: int) -> dict[str, object]:
+def read_metadata(cursor: Cursor, count: int, *, later_part: bool = False) -> dict[str, object]:
     """Read `count` pairs of key and value.
+
+    Of a split set only the first part must name the architecture (`llama-gguf-split` writes it
+    there alone): `later_part` says that it is another.
 
     Raises:
         BuildError: `gguf_header` or `gguf_cut`.
@@ -56,6 +59,8 @@ def read_metadata(cursor: Cursor, count: int) -> dict[str, object]:
             raise cursor.damaged(f"the key {quoted(key)} is there twice")
         metadata[key] = _value(cursor, cursor.u32(), key)
     architecture = metadata.get("general.architecture")
+    if later_part and architecture is None:
+        return metadata
     if not isinstance(architecture, str) or not _ARCHITECTURE.fullmatch(architecture):
         raise cursor.damaged("it names no architecture")
     return metadata
@@ -91,6 +96,7 @@ def _array(cursor: Cursor, key: str) -> tuple[object, ...] | ArrayInfo:
     if kind != _STRING and kind not in _NUMBERS:  # as ggml, no arrays of arrays
         raise cursor.damaged(f"the array {quoted(key)} holds elements of the type {kind}")
     if length <= MAX_KEPT_ELEMENTS:
+        cursor.keep(length)
         return tuple(_value(cursor, kind, key) for _ in range(length))
     if kind == _STRING:
         cursor.skip_texts(length)

@@ -1,0 +1,78 @@
+"""From the files of a repository to its builds: single files, and split sets that are whole.
+
+Split sets are named as `llama-gguf-split` names them: `-00001-of-00003.gguf`.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from desktop.builds.names import BuildName
+from desktop.builds.quant_labels import is_beside, label_of
+from desktop.records.remote import Listing, RemoteBuild, RemoteFile, RepositoryFacts
+
+MAX_PARTS: Final = 1000
+_PART: Final = re.compile(r"(?P<stem>.+)-(?P<part>\d{5})-of-(?P<count>\d{5})\.gguf", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Files that belong together, and their path without the parts' numbers."""
+
+    path: str
+    files: tuple[RemoteFile, ...]
+    whole: bool
+    label: str | None
+
+
+def group(facts: RepositoryFacts, files: Iterable[RemoteFile]) -> Listing:
+    """The builds among the GGUF `files` of the repository of `facts`."""
+    files = tuple(files)
+    beside = tuple(sorted((f for f in files if is_beside(f.path)), key=lambda f: f.path))
+    groups = _groups(f for f in files if not is_beside(f.path))
+    whole = [g for g in groups if g.whole]
+    labels = Counter(g.label for g in whole)
+    builds = [_build(facts, g, alone=labels[g.label] == 1) for g in whole]
+    incomplete = tuple(sorted(g.files[0].path for g in groups if not g.whole))
+    return Listing(
+        facts, tuple(sorted(builds, key=lambda b: (b.size_bytes, b.name))), beside, incomplete
+    )
+
+
+def whole_path(path: str) -> str:
+    """The path without the numbers of a part: `x.gguf` of `x-00001-of-00003.gguf`."""
+    found = _PART.fullmatch(path)
+    return f"{found['stem']}.gguf" if found else path
+
+
+def _groups(files: Iterable[RemoteFile]) -> list[_Group]:
+    sets: dict[tuple[str, int], dict[int, RemoteFile]] = {}
+    groups = []
+    for file in files:
+        found = _PART.fullmatch(file.path)
+        if found is None:
+            groups.append(_Group(file.path, (file,), file.size_bytes > 0, label_of(file.path)))
+        else:
+            parts = sets.setdefault((found["stem"], int(found["count"])), {})
+            parts[int(found["part"])] = file
+    groups += [_set(stem, count, parts) for (stem, count), parts in sets.items()]
+    return groups
+
+
+def _set(stem: str, count: int, parts: dict[int, RemoteFile]) -> _Group:
+    files = tuple(parts[number] for number in sorted(parts))
+    whole = 0 < count <= MAX_PARTS and sorted(parts) == list(range(1, count + 1))
+    whole = whole and all(file.size_bytes > 0 for file in files)
+    path = f"{stem}.gguf"
+    return _Group(path, files, whole, label_of(path))
+
+
+def _build(facts: RepositoryFacts, found: _Group, *, alone: bool) -> RemoteBuild:
+    """Named by its quantization where that is enough, else by its file."""
+    if alone and found.label is not None:
+        name = BuildName(facts.owner, facts.repo, found.label)
+    else:
+        name = BuildName(facts.owner, facts.repo, file=found.files[0].path)
+    return RemoteBuild(str(name), facts, found.label, found.files)
