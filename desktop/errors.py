@@ -165,6 +165,90 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
             "{name} has no checksum at its repository, so nobody could tell whether it came right.",
             "Choose another build, or download it with a browser and name the file.",
         ),
+        # builds that other programs keep
+        "on_disk_unreadable": Sentence(
+            "{program}: {name} cannot be read ({detail}).",
+            "Check its permissions and that its drive is connected.",
+        ),
+        "on_disk_missing": Sentence(
+            "{program}: {name} is named, but the file is not there.",
+            "Connect its drive, or fetch the build again there.",
+        ),
+        "on_disk_bad": Sentence(
+            "{program}: {name} is not used. {detail}", "Fetch it again there, or remove it there."
+        ),
+        "on_disk_manifest": Sentence(
+            "{program}: {name} does not describe a build as Gram knows it ({detail}).",
+            "Add the folder of its files to Gram's settings: `[builds] folders`.",
+        ),
+        "on_disk_parts": Sentence(
+            "{program}: of the parts of {name}, {found} of {count} are there.",
+            "Fetch the others there.",
+        ),
+        "on_disk_deep": Sentence(
+            "{program}: {name} lies too deep and was not looked into.",
+            "Add it to Gram's settings: `[builds] folders`.",
+        ),
+        "on_disk_limit": Sentence(
+            "{program}: there is so much in its folders that the search ended in {name}.",
+            "Add the folder that matters to Gram's settings: `[builds] folders`.",
+        ),
+        "on_disk_no_folder": Sentence(
+            "The folder {name}, which Gram's settings name for builds, is not there.",
+            "Connect its drive, or take it out of `[builds] folders`.",
+        ),
+        "on_disk_more": Sentence("{program}: {count} more of its files are not used."),
+        "on_disk_claim_wrong": Sentence(
+            "{name} of {program} is not what it says: its checksum differs, so it is damaged or "
+            "was changed.",
+            "Fetch it again there. To measure the file as it is, name it by its path.",
+        ),
+        # Gram's own builds
+        "library_list": Sentence(
+            "The list of Gram's own builds ({name}) cannot be used: {detail}. What it does not "
+            "name is not removed to make room.",
+            "Nothing is lost. Gram sets it aside and begins another when it next fetches a build.",
+        ),
+        "library_write": Sentence(
+            "{name} could not be changed: {detail}.",
+            "Check the folder's permissions, and that no other program holds it; then try again.",
+        ),
+        "library_unknown": Sentence(
+            "There is no build {name} among those that Gram keeps.",
+            "`gram builds` shows what is here.",
+        ),
+        "library_not_ours": Sentence(
+            "{name} was not fetched by Gram, or is a link to elsewhere: Gram does not remove it.",
+            "Remove it yourself, in the folder of builds.",
+        ),
+        "library_measuring": Sentence(
+            "A measurement is running, and {name} may be what is measured.",
+            "Wait for it, or stop it; then try again.",
+        ),
+        "library_changed": Sentence(
+            "The bytes of {name} are not what its folder's name says. It was not fetched by Gram "
+            "and stays where it is.",
+            "Remove it yourself if you do not need it.",
+        ),
+        "library_damaged": Sentence(
+            "The bytes of {name} are not those that were fetched: its drive or another program "
+            "changed them. The file was set aside as {aside}.",
+            "Fetch the build again, and check the drive.",
+        ),
+        "library_short": Sentence(
+            "{short_gb} GB more would be needed than can be freed.",
+            "Raise the disk budget (`[builds] budget_gb`), unpin or remove builds, or free some "
+            "disk space.",
+        ),
+        "library_since": Sentence("{name} was used or changed meanwhile, so it stays."),
+        "builds_setting_bad": Sentence(
+            "In {file}, {name} of [builds] cannot be {found}, so the default is used ({default}).",
+            "Allowed: {allowed}.",
+        ),
+        "builds_setting_unknown": Sentence(
+            "In {file}, {name} of [builds] is no setting.",
+            "There are folders and budget_gb.",
+        ),
         # the worker and the engine
         "engine_missing": Sentence(
             "The engine (llama.cpp) could not be loaded: {detail}.",

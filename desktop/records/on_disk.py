@@ -1,0 +1,62 @@
+"""Builds that other programs keep on this machine. Paths never leave the machine."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from desktop.errors import Reason
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFile:
+    """One GGUF file where a program keeps it, as that program's own records tell of it."""
+
+    program: str
+    """The keeper's name as its maker writes it: `Ollama`, `LM Studio`."""
+    name: str
+    """What the program's users call the build: `llama3.2:1b`, `hf.co/owner/repo:Q4_K_M`."""
+    path: Path
+    """Where the program looks for it; may be a link."""
+    size_bytes: int
+    claimed_sha256: str | None = None
+    """What the program says that it is. Not verified: it identifies nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPlace:
+    """One place at which a build was reached."""
+
+    program: str
+    name: str
+    path: Path
+    """Of a split set, its first file."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundBuild:
+    """A build on the disk that Gram did not put there, once, however often it was reached."""
+
+    places: tuple[FoundPlace, ...]
+    """At least one; the first tells the name that is shown."""
+    files: tuple[Path, ...]
+    """Of the first place: one, or all parts of a split set in their order."""
+    size_bytes: int
+    """Of all its files together."""
+    sha256: str | None = None
+    """Measured here. None: not hashed yet, or a split set."""
+    claimed_sha256: str | None = None
+    """What a program says that it is; shown until it is hashed, never trusted."""
+
+    @property
+    def name(self) -> str:
+        """What the first program's users call it."""
+        return self.places[0].name
+
+
+@dataclass(frozen=True, slots=True)
+class OnDisk:
+    """What a search found."""
+
+    builds: tuple[FoundBuild, ...] = ()
+    """By name."""
+    told: tuple[Reason, ...] = ()
+    """What could not be used or was not looked at, and why."""
