@@ -46,6 +46,8 @@ _MOST_NAMED: Final = 5
 """Of the names that are like no setting's."""
 _MOST_COMPARED: Final = 100
 """Names of a file, and of each section in it: comparing thousands would take seconds."""
+_TABLES: Final = frozenset({"builds"})
+"""Sections that others read (`builds.preferences`)."""
 _REFUSALS: Final = (ValueError, TypeError, OverflowError)
 _DEFAULTS: Final[Mapping[object, str]] = {None: "not set", False: "no"}
 _YES_NO: Final = {"yes": True, "true": True, "no": False, "false": False}
@@ -226,7 +228,8 @@ def _not_read(table: Mapping[str, Any], file: str) -> Iterator[Reason]:
     """
     slips: dict[tuple[str, bool], Reason] = {}
     rest: list[str] = []
-    unknown = ((name, value) for name, value in table.items() if name not in KEYS)
+    known = {*KEYS, *_TABLES}
+    unknown = ((name, value) for name, value in table.items() if name not in known)
     for name, value in islice(unknown, _MOST_COMPARED):
         inside = list(islice(value, _MOST_COMPARED)) if isinstance(value, dict) else []
         found = [slip for inner in inside if (slip := _slip(file, inner, name))]

@@ -1,0 +1,96 @@
+"""Gram's own builds removed, or read again to see whether their bytes are right."""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from desktop.builds.hashes import Progress, sha256_of
+from desktop.builds.header import shown_name
+from desktop.builds.library import Library
+from desktop.builds.library_entry import unreadable
+from desktop.builds.library_files import DAMAGED, remove_files
+from desktop.errors import BuildError, Reason
+from desktop.paths import Paths
+from desktop.records.library import Checked, LibraryEntry
+
+
+class Care:
+    """Holds the lock of measurements meanwhile, so it is not for a thread that measures."""
+
+    def __init__(self, library: Library, paths: Paths) -> None:
+        self._library, self._paths = library, paths
+
+    def delete(self, sha256: str) -> int:
+        """Remove a build that Gram fetched, pinned or not, with its note; the bytes that it frees.
+
+        Raises:
+            BuildError: `library_unknown`, `library_not_ours`, `library_measuring`, `download_busy`,
+                `library_write`. What is not removed then is known as unfinished.
+        """
+        entry = self._library.entry(sha256)
+        if not entry.ours:
+            raise BuildError("library_not_ours", name=entry.name)
+        names = tuple(self._library.row(sha256).files)
+        with self._quiet(entry), self._no_download(entry, names):
+            remove_files(entry.path.parent, names)
+        # a note without files does no harm
+        with contextlib.suppress(BuildError):
+            self._library.forget(sha256)
+        return entry.freed_bytes
+
+    def check(self, sha256: str, progress: Progress | None = None) -> Checked:
+        """Read a build's files again from end to end; one whose bytes are wrong is set aside.
+
+        Raises:
+            BuildError: `library_unknown`, `library_measuring`, `download_busy`, `library_write`.
+            Whatever `progress` raises, to stop.
+        """
+        entry = self._library.entry(sha256)
+        files = self._library.row(sha256).files if entry.ours else {entry.path.name: sha256}
+        with self._quiet(entry), self._no_download(entry, tuple(files)):
+            for name, wanted in files.items():
+                told = self._wrong(entry, entry.path.with_name(name), wanted, progress)
+                if told is not None:
+                    return Checked(self._library.entry(sha256), told)
+        return Checked(entry)
+
+    def _wrong(
+        self, entry: LibraryEntry, path: Path, wanted: str, progress: Progress | None
+    ) -> Reason | None:
+        """Why a file is not what was fetched; then it is set aside."""
+        try:
+            found = sha256_of(path, progress)
+        except OSError as e:
+            return unreadable(shown_name(path), e)
+        if found == wanted:
+            return None
+        if not entry.ours:
+            return Reason("library_changed", {"name": entry.name})
+        path.replace(path.with_name(f"{path.name}{DAMAGED}"))
+        return Reason("library_damaged", {"name": entry.name, "aside": f"{path.name}{DAMAGED}"})
+
+    @contextlib.contextmanager
+    def _quiet(self, entry: LibraryEntry) -> Iterator[None]:
+        """While nothing is measured: not what is to go, and not disturbed by much reading."""
+        try:
+            with FileLock(self._paths.measure_lock, timeout=0):
+                yield
+        except Timeout as e:
+            raise BuildError("library_measuring", name=entry.name) from e
+        except OSError as e:
+            detail = e.strerror or str(e)
+            raise BuildError("library_write", name=entry.name, detail=detail) from e
+
+    @contextlib.contextmanager
+    def _no_download(self, entry: LibraryEntry, names: tuple[str, ...]) -> Iterator[None]:
+        """While none of its files is being downloaded, by the lock that downloads hold."""
+        with contextlib.ExitStack() as locks:
+            for name in names:
+                lock = FileLock(entry.path.with_name(f".{name}.lock"), timeout=0)
+                try:
+                    locks.enter_context(lock)
+                except Timeout as e:
+                    raise BuildError("download_busy", name=entry.name) from e
+            yield

@@ -1,0 +1,106 @@
+"""What lies in Gram's own folder of builds: `builds/<sha256>/<file>`, and what is beside a file."""
+
+import contextlib
+import os
+import re
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from desktop.builds.partial import left_of, taken_bytes
+
+DAMAGED: Final = ".damaged"
+"""Behind the name of a file that was set aside."""
+_SHA256: Final = re.compile("[0-9a-f]{64}")
+_MOST_BYTES: Final = 200
+"""Of a stored name: what is written beside it has up to 20 more, and systems allow 255."""
+_REFUSED: Final = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]')
+_DEVICES: Final = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)", re.IGNORECASE)
+_GGUF: Final = ".gguf"
+
+
+@dataclass(frozen=True, slots=True)
+class Lying:
+    """The files of one build's folder."""
+
+    folder: Path
+    whole: tuple[Path, ...]
+    """GGUF files and links to such, by name."""
+    size_bytes: int
+    """Of what lies in the folder itself."""
+    freed_bytes: int
+    """Of what has no other name elsewhere."""
+    linked: bool
+    """The folder or a file in it is a link: what it leads to is not Gram's to remove."""
+    damaged: bool
+
+
+def stored_name(name: str) -> str:
+    """A file name that every system takes, as much like `name` as it can be; it ends in `.gguf`."""
+    own = name.rpartition("/")[2]
+    stem = own[: -len(_GGUF)] if own.lower().endswith(_GGUF) else own
+    stem = _REFUSED.sub("_", stem.encode("utf-8", "replace").decode()).strip(" .")
+    while len(stem.encode()) > _MOST_BYTES - len(_GGUF):
+        stem = stem[:-1].rstrip(" .")
+    if not stem or _DEVICES.match(stem):
+        stem = f"_{stem}"
+    return stem + _GGUF
+
+
+def folders(builds: Path) -> Iterator[Path]:
+    """The folders that are named by a sha256.
+
+    Raises:
+        OSError: the folder of builds cannot be read.
+    """
+    try:
+        entries = sorted(builds.iterdir())
+    except FileNotFoundError:
+        return
+    yield from (folder for folder in entries if _SHA256.fullmatch(folder.name))
+
+
+def lying(folder: Path, names: tuple[str, ...]) -> Lying:
+    """What lies in a build's folder.
+
+    Args:
+        folder: the build's.
+        names: the files that it should have; empty: not known.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    found = {entry.name: entry.lstat() for entry in sorted(folder.iterdir())}
+    files = {n: s for n, s in found.items() if stat.S_ISREG(s.st_mode) and not n.startswith(".")}
+    links = any(stat.S_ISLNK(s.st_mode) for s in found.values())
+    beside = sum(taken_bytes(folder / name) for name in names)
+    whole = [n for n in found if n.lower().endswith(_GGUF) and not n.startswith(".")]
+    return Lying(
+        folder,
+        tuple(folder / n for n in whole if (folder / n).is_file()),
+        sum(s.st_size for s in files.values()) + beside,
+        sum(s.st_size for s in files.values() if s.st_nlink == 1) + beside,
+        links or folder.is_symlink(),
+        any(n.endswith(DAMAGED) for n in files),
+    )
+
+
+def remove_files(folder: Path, names: tuple[str, ...]) -> None:
+    """Remove a build's files with what Gram keeps beside them, the first file last.
+
+    A kill in between leaves a build that is known as unfinished. Files that Gram did not name stay,
+    and the folder with them.
+
+    Raises:
+        OSError: something cannot be removed.
+    """
+    for name in reversed(names):
+        for path in (*left_of(folder / name), folder / f"{name}{DAMAGED}", folder / name):
+            path.unlink(missing_ok=True)
+    for name in names:
+        with contextlib.suppress(OSError):  # Windows keeps a lock that is held
+            (folder / f".{name}.lock").unlink(missing_ok=True)
+    if not os.listdir(folder):  # noqa: PTH208 - only whether there is one
+        folder.rmdir()
