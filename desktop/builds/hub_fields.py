@@ -52,7 +52,7 @@ def read_facts(value: object) -> RepositoryFacts:
         repo=repo,
         commit=_matching(told.get("sha"), _COMMIT),
         license=_license(card, tags),
-        gated=told.get("gated") not in {False, None},
+        gated=told.get("gated") is not None and told.get("gated") is not False,
         base_models=_base_models(card),
         tags=tags,
         architecture=_matching(gguf.get("architecture"), _ARCHITECTURE),

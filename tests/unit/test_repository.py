@@ -6,9 +6,12 @@ import tracemalloc
 from itertools import count
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from desktop.builds import hub_answers
 from desktop.builds.hub_answers import ask
+from desktop.builds.hub_fields import read_facts, read_files
 from desktop.builds.hub_session import HubSession, endpoint_of
 from desktop.builds.names import BuildName
 from desktop.builds.repository import Hub
@@ -99,6 +102,35 @@ def test_odd_fields_are_not_told():
         found = hub.facts(NAME)
     assert (found.commit, found.architecture, found.context_trained) == (None, None, None)
     assert (found.downloads, found.base_models) == (None, ())
+
+
+KEYS = st.sampled_from(
+    "id sha gated tags cardData gguf license base_model downloads type path size lfs oid "
+    "architecture context_length license_name".split()
+)
+VALUES = st.recursive(
+    st.sampled_from(["o/r", "file", "x.gguf", "\ud800.gguf", "other", SUM, COMMIT, 5, -1, 0.5])
+    | st.none()
+    | st.booleans()
+    | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=5),
+    max_leaves=20,
+)
+
+
+@given(VALUES)
+def test_any_answer_is_read_or_refused(value):
+    for read in (read_facts, read_files):
+        for told in (
+            value,
+            {"id": "o/r", "gated": value, "tags": value, "cardData": value},
+            [value],
+        ):
+            try:
+                found = read(told)
+            except ValueError as e:
+                found = str(e)
+            assert found is not None
 
 
 def test_a_renamed_repository_is_followed():
