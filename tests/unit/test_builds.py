@@ -18,7 +18,8 @@ import pytest
 from desktop.builds import reference as reference_module
 from desktop.builds.describe import describe
 from desktop.builds.files import whole_file
-from desktop.builds.hashes import MAX_REMEMBERED, Hashes, hashes_in, sha256_of
+from desktop.builds.hashes import Hashes, hashes_in, sha256_of
+from desktop.builds.memory import MAX_REMEMBERED
 from desktop.builds.names import BuildName, parse_name
 from desktop.builds.reference import (
     SYNTHETIC_FILE,

@@ -16,10 +16,11 @@ import pytest
 from filelock import FileLock
 
 from desktop.builds.eviction import DEFAULT_SHARE, SPARE_BYTES, evict, plan_eviction, plan_here
-from desktop.builds.hashes import MAX_REMEMBERED, Hashes
+from desktop.builds.hashes import Hashes
 from desktop.builds.library import LIST, Library
 from desktop.builds.library_care import Care
 from desktop.builds.library_files import stored_name
+from desktop.builds.memory import MAX_REMEMBERED
 from desktop.builds.preferences import read_preferences
 from desktop.builds.reference import reference
 from desktop.errors import BuildError

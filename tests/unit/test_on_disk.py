@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from desktop.builds.hashes import Hashes
-from desktop.builds.on_disk.find import find_on_disk
+from desktop.builds.memory import Memory
+from desktop.builds.on_disk.find import find_on_disk, here_now
 from desktop.builds.on_disk.here import Here
 from desktop.builds.on_disk.identify import identified
 from desktop.builds.on_disk.limits import Limits
@@ -323,5 +324,29 @@ def test_gram_s_own_folder_is_left_out(folder, tmp_path, model):
     builds.mkdir()
     (builds / "mine.gguf").write_bytes(model)
     (folder / "theirs.gguf").write_bytes(gguf_bytes(tmp_path, 2))
-    found = find_on_disk(Here(tmp_path / "nobody"), folders=(str(folder),), without=builds)
+    here = Here(tmp_path / "nobody", own=builds)
+    found = find_on_disk(here, folders=(str(folder),))
     assert [b.name for b in found.builds] == ["theirs.gguf"]
+
+
+def test_headers_are_read_once_until_a_file_changes(folder, model, tmp_path):
+    (folder / "a.gguf").write_bytes(model)
+    (folder / "b.gguf").write_bytes(gguf_bytes(tmp_path, 2, "adapter"))
+    here, file = Here(tmp_path / "nobody"), tmp_path / "cache" / "headers.json"
+
+    def names() -> list[str]:
+        found = find_on_disk(here, folders=(str(folder),), headers=Memory(file))
+        return [b.name for b in found.builds]
+
+    assert names() == names() == ["a.gguf"]
+    assert str(tmp_path) not in file.read_text()
+    # what is remembered is believed
+    file.write_text(file.read_text().replace("other", "build"))
+    assert names() == ["a.gguf", "b.gguf"]
+    (folder / "b.gguf").write_bytes(gguf_bytes(tmp_path, 3, "adapter"))
+    assert names() == ["a.gguf"]
+
+
+def test_this_machine_can_be_looked_at(home):
+    here = here_now(home)
+    assert (here.system, here.own) == (sys.platform, home.builds)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from desktop.builds.hashes import Hashes
+from desktop.builds.memory import Memory
 from desktop.builds.on_disk import (
     gpt4all,
     hugging_face,
@@ -19,9 +20,11 @@ from desktop.builds.on_disk import (
 )
 from desktop.builds.on_disk.here import Here
 from desktop.builds.on_disk.join import joined, whole_sets
+from desktop.builds.on_disk.kinds import Headers
 from desktop.builds.on_disk.limits import Limits
 from desktop.builds.on_disk.look import Look
 from desktop.errors import Reason
+from desktop.paths import Paths
 from desktop.records.on_disk import FoundFile, OnDisk
 
 Finder: TypeAlias = Callable[[Here, Look], Iterator[FoundFile]]
@@ -37,9 +40,18 @@ FINDERS: Final[Mapping[str, Finder]] = {
 """By the program's name; the first that has a build tells its name."""
 
 
-def here_now(environment: Mapping[str, str] | None = None) -> Here:
-    """This person on this machine."""
-    return Here(Path.home(), os.environ if environment is None else environment, sys.platform)
+def here_now(paths: Paths) -> Here:
+    """This person on this machine.
+
+    Raises:
+        RuntimeError: the system knows no home of theirs.
+    """
+    return Here(Path.home(), os.environ, sys.platform, own=paths.builds)
+
+
+def headers_in(paths: Paths) -> Memory:
+    """What is remembered of headers in this profile."""
+    return Memory(paths.cache / "headers.json")
 
 
 def find_on_disk(
@@ -47,7 +59,7 @@ def find_on_disk(
     *,
     folders: tuple[str, ...] = (),
     hashes: Hashes | None = None,
-    without: Path | None = None,
+    headers: Memory | None = None,
     limits: Limits | None = None,
 ) -> OnDisk:
     """Look at what other programs keep. Reads a few bytes of each file; changes nothing.
@@ -56,26 +68,27 @@ def find_on_disk(
         here: whose folders.
         folders: more folders, as the person wrote them.
         hashes: what is remembered of files; nothing is hashed.
-        without: a folder of Gram's own; what lies in it is left out.
+        headers: what is remembered of headers; what is read is added.
         limits: of each program's search.
 
     Returns:
         The builds, and what could not be used. Never raises for what lies on the disk.
     """
-    limits = limits or Limits()
+    limits, kinds = limits or Limits(), Headers(headers)
     finders = {**FINDERS, own_folders.PROGRAM: own_folders.finder_in(folders)}
     found: list[FoundFile] = []
     told: list[Reason] = []
     for program, finder in finders.items():
-        look = Look(program, limits)
-        found.extend(whole_sets(_tried(finder, here, look, without), look))
+        look = Look(program, limits, kinds)
+        found.extend(whole_sets(_tried(finder, here, look), look))
         told.extend(look.told)
+        kinds.keep()
     return OnDisk(joined(found, hashes), tuple(told))
 
 
-def _tried(finder: Finder, here: Here, look: Look, without: Path | None) -> Iterator[FoundFile]:
+def _tried(finder: Finder, here: Here, look: Look) -> Iterator[FoundFile]:
     """What a finder finds, as far as it comes: one program's mess is not another's."""
-    own = os.path.realpath(without) + os.sep if without else None
+    own = os.path.realpath(here.own) + os.sep if here.own else None
     try:
         for file in finder(here, look):
             if own is None or not os.path.realpath(file.path).startswith(own):

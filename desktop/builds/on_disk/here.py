@@ -16,6 +16,8 @@ class Here:
     """As `sys.platform` says: `linux`, `darwin`, `win32`."""
     root: Path = Path("/")
     """Where the folders of system services begin."""
+    own: Path | None = None
+    """Gram's own folder of builds: what lies in it is left out."""
 
 
 def expanded(here: Here, text: str) -> Path:

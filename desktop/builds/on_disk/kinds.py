@@ -1,16 +1,50 @@
 """Whether a GGUF file is a build: a language model, and whole."""
 
+import os
+from pathlib import Path
 from typing import BinaryIO, Final
 
 from desktop.builds.header import read_header_from
+from desktop.builds.memory import Memory, identity
 from desktop.builds.on_disk.naming import part_of
 from desktop.errors import BuildError
+from desktop.own_files import never_a_pipe
 from desktop.records.build import Header
 
+_BUILD: Final = "build"
+_OTHER: Final = "other"
 _MAGIC: Final = b"GGUF"
 _OTHER_TYPES: Final = frozenset({"adapter", "imatrix", "mmproj"})
 """Of `general.type`; source: llama.cpp, `gguf-py/gguf/constants.py` (`GGUFType`)."""
 _OTHER_ARCHITECTURES: Final = frozenset({"clip", "imatrix"})
+
+
+class Headers:
+    """What the headers of files say, each read once until its file changes."""
+
+    def __init__(self, memory: Memory | None = None) -> None:
+        self._memory = memory
+        self._fresh: dict[str, str] = {}
+
+    def is_build(self, path: Path, found: os.stat_result) -> bool:
+        """Whether the file at `path`, which is as `found` says, holds a language model.
+
+        Raises:
+            BuildError, OSError: as the function `is_build`; such a file is read again next time.
+        """
+        key = identity(found)
+        known = self._fresh.get(key) or (self._memory.known(key) if self._memory else None)
+        if known is None:
+            with open(path, "rb", opener=never_a_pipe) as file:
+                known = _BUILD if is_build(file, found.st_size, path.name) else _OTHER
+            self._fresh[key] = known
+        return known == _BUILD
+
+    def keep(self) -> None:
+        """Remember for other times what was read."""
+        if self._memory is not None:
+            self._memory.remember(self._fresh)
+            self._fresh.clear()
 
 
 def is_build(file: BinaryIO, size_bytes: int, name: str) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from desktop.builds.on_disk.complaints import Complaints
 from desktop.builds.on_disk.here import is_folder
-from desktop.builds.on_disk.kinds import is_build
+from desktop.builds.on_disk.kinds import Headers
 from desktop.builds.on_disk.limits import Limits, said
 from desktop.errors import BuildError
 from desktop.own_files import never_a_pipe
@@ -19,9 +19,9 @@ from desktop.own_files import never_a_pipe
 class Look(Complaints):
     """One search of one program's folders."""
 
-    def __init__(self, program: str, limits: Limits) -> None:
+    def __init__(self, program: str, limits: Limits, headers: Headers | None = None) -> None:
         super().__init__(program, limits.complaints)
-        self._limits = limits
+        self._limits, self._headers = limits, headers or Headers()
         self._until = limits.now() + limits.seconds
         self._left = limits.entries
         self._stopped = False
@@ -81,8 +81,7 @@ class Look(Complaints):
             if not stat.S_ISREG(found.st_mode):
                 self.tell("on_disk_unreadable", path, detail="it is not a file")
                 return None
-            with open(path, "rb", opener=never_a_pipe) as file:
-                is_one = is_build(file, found.st_size, path.name)
+            is_one = self._headers.is_build(path, found)
         except FileNotFoundError:
             self.tell("on_disk_missing", path)
             return None
