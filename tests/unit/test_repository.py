@@ -105,8 +105,25 @@ def test_odd_fields_are_not_told():
 
 
 KEYS = st.sampled_from(
-    "id sha gated tags cardData gguf license base_model downloads type path size lfs oid "
-    "architecture context_length license_name".split()
+    [
+        "id",
+        "sha",
+        "gated",
+        "tags",
+        "cardData",
+        "gguf",
+        "license",
+        "base_model",
+        "downloads",
+        "type",
+        "path",
+        "size",
+        "lfs",
+        "oid",
+        "architecture",
+        "context_length",
+        "license_name",
+    ]
 )
 VALUES = st.recursive(
     st.sampled_from(["o/r", "file", "x.gguf", "\ud800.gguf", "other", SUM, COMMIT, 5, -1, 0.5])
