@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
+from statistics import median
 from typing import Final
 
 import numpy as np
@@ -34,6 +35,7 @@ _STRAY: Final = 2.5
 _ENOUGH_TO_DOUBT: Final = 5
 _LEAST: Final = 0.05
 """No time is expected to be less than this share of what the terms say."""
+_LEVELS: Final = (_LEAST, 1 / _LEAST)
 _STEPS: Final = 24
 """Of halving twelve standard deviations: to less than a millionth of one."""
 
@@ -97,6 +99,7 @@ class Residuals:
         self._shares, self._sds, self._names = _table([one.terms for one in seen])
         expected = np.array([_sum(one.terms) for one in seen])
         self._ratios = np.array([one.seconds for one in seen]) / expected
+        self._levels = _levels(self._builds, self._ratios)
         self._spreads = self._within = np.array([one.spread for one in seen])
         self._settings = self._weighed()
         if len(seen) >= _ENOUGH_TO_DOUBT:
@@ -151,9 +154,7 @@ class Residuals:
         What no term explains is a share of what was measured, and of what is foretold.
         """
         own = np.array([[key == b and key != "" for b in self._builds] for key in keys], float)
-        own = own.reshape(len(keys), len(self._builds))
-        ratio = (own @ self._ratios) / np.maximum(own.sum(axis=1), 1)
-        return np.asarray(own * self._ratios * ratio[:, None])
+        return np.asarray(own.reshape(len(keys), len(self._builds)) * self._levels**2)
 
     def _own_kind(self, key: str) -> OwnKind | None:
         """A build by its own runs; None where there are none."""
@@ -169,7 +170,7 @@ class Residuals:
                 spreads=self._within[at],
                 foretold=ratios - solved,
                 covariance=covariance,
-                doubt=(self._spreads[at] ** 2 - self._within[at] ** 2) * ratios**2,
+                doubt=(self._spreads[at] ** 2 - self._within[at] ** 2) * self._levels[at] ** 2,
                 noises=np.array([s.noise for s in self._settings]),
             )
         )
@@ -191,7 +192,7 @@ class Residuals:
         for (scale, a), (misfit, b), (noise, c) in product(_SCALES, _MISFITS, _NOISES):
             own = misfit**2 * same + np.diag(noise**2 + self._spreads**2)
             # errors are relative to what was measured, the kernel's to what was expected
-            kernel = scale**2 * base + own * np.outer(self._ratios, self._ratios)
+            kernel = scale**2 * base + own * np.outer(self._levels, self._levels)
             solved, inverse, likelihood = _solve(kernel, self._ratios - 1)
             log_weight = math.log(a * b * c) + likelihood
             found.append(_Setting(scale, misfit, noise, log_weight, solved, inverse))
@@ -214,6 +215,22 @@ class Residuals:
         left, right = ([pair[k] for pair in both] for k in (0, 1))
         seen = self._shares[:, right] * self._sds[:, right]
         return COMMON_SD**2 + (shares[:, left] * sds[:, left]) @ seen.T
+
+
+def _levels(builds: Sequence[str], ratios: Array) -> Array:
+    """Of each run, measured ÷ expected of its build: the runs' middle.
+
+    What is relative to a run's own ratio would make the run's scatter a part of what is said of its
+    build. Bounded, so that no absurd time makes equations that cannot be solved.
+    """
+    of: dict[str, list[float]] = {}
+    for build, ratio in zip(builds, ratios, strict=True):
+        of.setdefault(build, []).append(float(ratio))
+    found = [
+        median(of[build]) if build else float(ratio)
+        for build, ratio in zip(builds, ratios, strict=True)
+    ]
+    return np.clip(np.array(found), *_LEVELS)
 
 
 def _table(many: Sequence[Terms]) -> tuple[Array, Array, list[str]]:

@@ -170,3 +170,39 @@ def test_builds_as_foretold_are_hardly_wider_for_the_doubt():
     seen = [Seen(f"x{i}", terms, 0.01 * f) for i, f in enumerate((0.98, 1.02, 1.0, 0.99, 1.01))]
     itself, another = span_of(terms, seen, "x2"), span_of(terms, seen, "new")
     assert itself.high / itself.low <= another.high / another.low < 1.2
+
+
+@pytest.mark.parametrize("scatter", [0.0, 0.02, 0.05, 0.1])
+@pytest.mark.parametrize("runs", [1, 6, 16, 48])
+def test_many_runs_of_one_build_say_of_another_what_few_say(scatter, runs):
+    rng = np.random.default_rng(3)
+    small, large = (
+        {"a": Term(1.0, 0.1), "layers": Term(0.1, 0.5)},
+        {"b": Term(8.0, 0.1), "layers": Term(0.2, 0.5)},
+    )
+    seen = [Seen("x", small, 1.21 * rng.normal(1, scatter), 0.003) for _ in range(runs)]
+    span = span_of(large, seen)
+    one = span_of(large, [Seen("x", small, fmean(run.seconds for run in seen), 0.003)])
+    assert span.high / span.low < 1.25 * one.high / one.low
+    assert span.low < 8.2 * 1.1 < span.high
+
+
+@pytest.mark.parametrize("scatter", [0.02, 0.05, 0.1])
+def test_a_builds_own_range_is_as_wide_as_its_runs_differ(scatter):
+    rng = np.random.default_rng(4)
+    terms = {"a": Term(1.0, 0.1), "layers": Term(0.1, 0.5)}
+    seen = [Seen("x", terms, 1.3 * rng.normal(1, scatter), 0.003) for _ in range(24)]
+    span = span_of(terms, seen, "x")
+    held = fmean(span.low <= one.seconds <= span.high for one in seen)
+    assert held >= 0.85
+    assert span.high / span.low < math.exp(5.5 * scatter + 0.02)
+
+
+@pytest.mark.parametrize("ratios", [(1e-7, 1e-7), (1e-7, 1.0), (1e6, 1e6), (1e-7, 1e6), (1e12,)])
+def test_absurd_times_make_no_equations_that_cannot_be_solved(ratios):
+    world = _World(2)
+    seen = [world.seen(f"b{i}") for i in range(3)]
+    absurd = [Seen("own", seen[0].terms, r * seen[0].seconds) for r in ratios]
+    for key in ("own", "another"):
+        span = span_of(seen[0].terms, [*seen, *absurd], key)
+        assert 0 < span.low < span.middle < span.high < math.inf
