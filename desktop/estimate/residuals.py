@@ -230,7 +230,7 @@ def _levels(builds: Sequence[str], ratios: Array) -> Array:
         median(of[build]) if build else float(ratio)
         for build, ratio in zip(builds, ratios, strict=True)
     ]
-    return np.clip(np.array(found), *_LEVELS)
+    return np.asarray(np.clip(np.array(found), *_LEVELS), np.float64)
 
 
 def _table(many: Sequence[Terms]) -> tuple[Array, Array, list[str]]:
