@@ -279,6 +279,30 @@ def test_a_split_set_is_one_build_that_is_not_measured(folder, tmp_path):
     assert own(folder) == ([], ["on_disk_parts"])
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="links")
+def test_links_to_elsewhere_are_followed_and_links_up_are_not(folder, model, tmp_path):
+    (tmp_path / "outside.gguf").write_bytes(model)
+    drive = tmp_path / "drive" / "shelf"
+    drive.mkdir(parents=True)
+    (drive / "a.gguf").write_bytes(gguf_bytes(tmp_path, 2))
+    (drive / "back").symlink_to(folder)
+    (folder / "up").symlink_to(tmp_path)
+    (folder / "all").symlink_to("/")
+    (folder / "shelf").symlink_to(drive)
+    assert own(folder) == (["a.gguf"], [])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links")
+def test_a_folder_has_its_own_name_and_not_that_of_a_link_to_it(tmp_path, model):
+    models = tmp_path / ".lmstudio" / "models"
+    repo = models / "owner" / "repo"
+    repo.mkdir(parents=True)
+    (repo / "tiny-Q4_0.gguf").write_bytes(model)
+    (models / "a-link").symlink_to("owner")
+    (build,) = find_on_disk(Here(tmp_path)).builds
+    assert build.name == "hf.co/owner/repo:Q4_0"
+
+
 def test_limits_end_a_search_and_are_told(folder, model):
     for n in range(30):
         (folder / f"{n:02}.gguf").write_bytes(model if n < 5 else b"no")
@@ -286,6 +310,7 @@ def test_limits_end_a_search_and_are_told(folder, model):
     assert (len(names) + told.count("on_disk_bad"), told.count("on_disk_limit")) == (3, 1)
     names, told = own(folder, complaints=4)
     assert (len(names), told) == (5, ["on_disk_bad"] * 4 + ["on_disk_more"])
+    assert "on_disk_limit" in own(folder, complaints=0, entries=3)[1]
     ticks = iter(range(10_000))
     names, told = own(folder, seconds=33.0, now=lambda: float(next(ticks)))
     assert (names, told) == (["00.gguf", "01.gguf", "02.gguf"], ["on_disk_limit"])

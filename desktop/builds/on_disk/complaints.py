@@ -24,8 +24,11 @@ class Complaints:
         return (*self._told, more)
 
     def tell(self, code: str, path: Path, **params: Param) -> None:
-        """Note why something is not used; only the first few are kept, the others counted."""
-        if len(self._told) >= self._most:
+        """Note why something is not used; only the first few are kept, the others counted.
+
+        That a limit ended the search is always kept.
+        """
+        if len(self._told) >= self._most and code != "on_disk_limit":
             self._untold += 1
             return
         said = {"program": self.program, "name": shown_name(path), **params}

@@ -29,7 +29,8 @@ class Look(Complaints):
     def files(self, root: Path, depth: int | None = None) -> Iterator[Path]:
         """Files and links to files below `root`, hidden ones left out; none where it is not there.
 
-        Each real folder is entered once, so links in a circle end. `depth` counts folders.
+        Each real folder is entered once, so links in a circle end; a link is followed to elsewhere,
+        but not to what `root` lies in. `depth` counts folders.
         """
         seen: set[tuple[int, int]] = set()
         most = self._limits.depth if depth is None else depth
@@ -37,7 +38,7 @@ class Look(Complaints):
         while (waiting or links) and not self._stopped:
             # links last: a folder is known by its own name, not by that of a link to it
             folder, deeper = waiting.pop() if waiting else links.pop()
-            if not self._enter(folder, seen, at_root=folder == root):
+            if not self._enter(folder, seen, root):
                 continue
             folders: list[tuple[Path, int]] = []
             for entry in self._entries(folder):
@@ -93,7 +94,7 @@ class Look(Complaints):
             return None
         return found.st_size if is_one else None
 
-    def _enter(self, folder: Path, seen: set[tuple[int, int]], *, at_root: bool) -> bool:
+    def _enter(self, folder: Path, seen: set[tuple[int, int]], root: Path) -> bool:
         try:
             found = folder.stat()
         except FileNotFoundError:
@@ -105,8 +106,9 @@ class Look(Complaints):
         if key in seen or not stat.S_ISDIR(found.st_mode):
             return False
         seen.add(key)
-        # a link to all of a drive would be a search of the drive
-        return at_root or folder.resolve() != Path(folder.resolve().anchor)
+        # a link to what the program's folder lies in leads out of it: to a home, to all of a drive
+        inside = folder == root or not folder.is_symlink()
+        return inside or not root.resolve().is_relative_to(folder.resolve())
 
     def _entries(self, folder: Path) -> list["os.DirEntry[str]"]:
         """What is in a folder, by name, as far as the limits reach."""
