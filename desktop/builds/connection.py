@@ -33,6 +33,8 @@ class Manner:
     """The same before a byte has come at all: then there may be no connection."""
     first_wait_s: float = 0.5
     longest_wait_s: float = 30.0
+    session: Callable[[], requests.Session] = requests.Session
+    """Makes what each connection asks with: a `HubSession` where a token is needed."""
 
     def wait_s(self, faults: int, error: FaultError) -> float:
         """How long to leave the server alone after so many faults."""
@@ -59,7 +61,7 @@ class Connection:
         Raises:
             FaultError, RefusedError, StoppedError, OSError: why it is given up.
         """
-        with requests.Session() as session, self.board.partial.path.open("r+b", 0) as file:
+        with self.manner.session() as session, self.board.partial.path.open("r+b", 0) as file:
             while (row := self.board.take(self.manner.row_pieces)) is not None:
                 self._fetch(session, file, row)
 

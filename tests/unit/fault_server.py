@@ -48,6 +48,8 @@ class FaultServer(ThreadingHTTPServer):
         self.starts: list[int] = []
         """First byte of each request, in order."""
         self.sent = 0
+        self.token: str | None = None
+        """Without it nobody gets anything."""
 
     @property
     def url(self) -> str:
@@ -68,6 +70,8 @@ class _Handler(BaseHTTPRequestHandler):
             number = len(server.starts)
             server.starts.append(first)
         fault = server.choose(number, first)
+        if server.token and self.headers.get("Authorization") != f"Bearer {server.token}":
+            fault = Fault(status=401)
         if fault.status is not None:
             self._send(fault.status, fault.headers, fault.body or b"", fault)
         elif fault.body is not None:

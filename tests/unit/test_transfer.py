@@ -4,11 +4,13 @@ import hashlib
 import random
 import sys
 import threading
+from dataclasses import replace
 
 import pytest
 
 from desktop.builds.connection import Manner
 from desktop.builds.control import Control, StoppedError
+from desktop.builds.hub_session import HubSession
 from desktop.builds.partial import Partial
 from desktop.builds.reference import Wanted
 from desktop.builds.transfer import download
@@ -290,6 +292,20 @@ def test_pause_and_go_on(tmp_path):
 
     with fault_server(CONTENT) as server:
         fetch(server, tmp_path / "x.gguf", progress=progress, control=control)
+    assert (tmp_path / "x.gguf").read_bytes() == CONTENT
+
+
+def test_a_token_is_sent_where_one_is_needed(tmp_path):
+    with fault_server(CONTENT) as server:
+        server.token = "hf_secret"
+        with pytest.raises(BuildError) as caught:
+            fetch(server, tmp_path / "x.gguf")
+        assert caught.value.code == "download_gated"
+
+        def session():
+            return HubSession(server.url.rpartition("/")[0], "hf_secret")
+
+        fetch(server, tmp_path / "x.gguf", manner=replace(HASTY, session=session))
     assert (tmp_path / "x.gguf").read_bytes() == CONTENT
 
 
