@@ -43,7 +43,7 @@ def entry_of(folder: Path, row: Row | None) -> LibraryEntry | None:
         known is not None and not there.linked,
         row is not None and row.pinned,
         known.url if known else None,
-        row.used_at if row else None,
+        row.used_at if row else there.came_at,
     )
 
 

@@ -6,10 +6,12 @@ import re
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from desktop.builds.partial import left_of, taken_bytes
+from desktop.clock import utc_text
 
 DAMAGED: Final = ".damaged"
 """Behind the name of a file that was set aside."""
@@ -35,6 +37,8 @@ class Lying:
     linked: bool
     """The folder or a file in it is a link: what it leads to is not Gram's to remove."""
     damaged: bool
+    came_at: str | None
+    """RFC 3339, UTC, of the newest file; None where the file system's time is none."""
 
 
 def stored_name(name: str) -> str:
@@ -58,6 +62,8 @@ def folders(builds: Path) -> Iterator[Path]:
     try:
         entries = sorted(builds.iterdir())
     except FileNotFoundError:
+        if builds.is_symlink():  # its drive is not there
+            raise
         return
     yield from (folder for folder in entries if _SHA256.fullmatch(folder.name))
 
@@ -84,7 +90,17 @@ def lying(folder: Path, names: tuple[str, ...]) -> Lying:
         sum(s.st_size for s in files.values() if s.st_nlink == 1) + beside,
         links or folder.is_symlink(),
         any(n.endswith(DAMAGED) for n in files),
+        _moment(max((s.st_mtime for s in files.values()), default=None)),
     )
+
+
+def _moment(seconds: float | None) -> str | None:
+    if seconds is None:
+        return None
+    try:
+        return utc_text(datetime.fromtimestamp(seconds, UTC))
+    except (OverflowError, OSError, ValueError):
+        return None
 
 
 def remove_files(folder: Path, names: tuple[str, ...]) -> None:

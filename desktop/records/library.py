@@ -50,7 +50,7 @@ class LibraryEntry:
     url: str | None
     """Where it came from; None: made here, or not known."""
     used_at: str | None
-    """RFC 3339, UTC: when it was last measured, else when it came; None: not known."""
+    """RFC 3339, UTC: when it was last measured, else when it came; None: only links are there."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,8 +142,10 @@ def test_the_reference_is_ours_without_a_note(shelf):
     folder = shelf.paths.builds / reference().sha256
     folder.mkdir()
     (folder / reference().stored_as).write_bytes(b"GGUF")
+    os.utime(folder / reference().stored_as, (0, 86400.0))
     (entry,) = shelf.library.entries().entries
-    assert (entry.name, entry.ours, entry.used_at) == (str(reference().name), True, None)
+    assert (entry.name, entry.ours) == (str(reference().name), True)
+    assert entry.used_at == "1970-01-02T00:00:00Z"
     shelf.library.pin(entry.sha256, pinned=True)
     assert shelf.library.entry(entry.sha256).pinned
     assert shelf.care.delete(entry.sha256) == 4
@@ -192,6 +194,18 @@ def test_a_folder_of_builds_on_another_drive(home, tmp_path):
     assert plan_here(shelf.library, home, 0, budget_gb=0.0).deletions
     assert shelf.care.delete(sha256) > 0
     assert list(drive.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links")
+def test_a_drive_that_is_not_there_is_told(home, tmp_path):
+    home.builds.rmdir()
+    home.builds.symlink_to(tmp_path / "unplugged")
+    listed = Library(home).entries()
+    assert ([e.name for e in listed.entries], [r.code for r in listed.told]) == (
+        [],
+        ["build_unreadable"],
+    )
+    assert code_of(lambda: plan_here(Library(home), home, 0)) == "library_write"
 
 
 @pytest.mark.parametrize(
