@@ -129,7 +129,7 @@ class _Pass:
             for _ in range(self._manner.connections - 1):
                 self._start(board, one.run)
 
-        one = Connection(self._wanted, board, self._control, self._manner, more, self._session)
+        one = Connection(self._wanted, board, self._control, self._manner, more)
         self._start(board, one.run)
 
     def _start(self, board: Board, work: Callable[[], None]) -> None:
