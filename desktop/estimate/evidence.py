@@ -33,6 +33,9 @@ is wrong, and a run raises it."""
 _HALF_WIDTHS: Final = 1.96
 """Standard deviations in the half-width of a 95 % interval."""
 
+_UNTOLD_SPREAD: Final = 0.1
+"""Of runs with so few repetitions that none is told, as a 95 % interval's half-width."""
+
 
 class LeftOut(StrEnum):
     """Why a run does not count."""
@@ -187,5 +190,5 @@ def _seen(
     terms = terms_of(works) if works else None
     if rate is None or terms is None or rate.median_tok_s <= 0:
         return None
-    spread = (rate.spread or 0.1) / _HALF_WIDTHS
+    spread = (_UNTOLD_SPREAD if rate.spread is None else rate.spread) / _HALF_WIDTHS
     return Seen(run.build.sha256, terms, 1 / rate.median_tok_s, spread)

@@ -47,7 +47,7 @@ class Ground:
     """None: no source tells."""
     measured: Mapping[tuple[str, str], tuple[str, float]]
     """Of a model and a quantization of the catalogue: the sha256 of a build of it that was measured
-    here as the machine is now, and its newest rate, tok/s."""
+    here as the machine is now, and the median of its newest runs, tok/s."""
     told: tuple[Reason, ...]
 
 

@@ -1,8 +1,8 @@
 """Which build a run measured, and what its tokens asked of the devices."""
 
 import logging
-import re
 from collections.abc import Iterable, Iterator
+from statistics import median
 from typing import Final
 
 from desktop.builds.header import read_header
@@ -20,18 +20,29 @@ from desktop.records.estimate import Use
 from desktop.records.model import Model, Quant
 from desktop.records.run import TG128, Run, SpeedTest
 from desktop.services import estimate_tables
+from desktop.services.build_names import is_named, likeliest
 from desktop.services.profiles import models
 from desktop.services.results import builds_here
 from desktop.services.this_machine import Devices
 
 log = logging.getLogger(__name__)
+_NEWEST: Final = 5
+"""Runs of a file whose median is its rate."""
 _PARAMETERS_ALIKE: Final = 0.002
 """A run's build is the catalogue's model where their parameters differ by less."""
-_WORD: Final = re.compile(r"[a-z0-9.]+")
+_SIZES_ALIKE: Final = 0.03
+"""A run's build is of the catalogue's quantization where their sizes differ by less: llama.cpp's
+rule gives the tensors to the byte, and neighbouring quantizations differ by 4 % and more."""
+_HEADER_BYTES: Final = 64
+"""A file is larger than its tensors by at most so much for each word of the vocabulary: its text,
+kind and score, and the merges."""
 
 
 class RunBuilds:
-    """What runs' tokens asked of the devices: by the file's header, or by the catalogue."""
+    """What runs' tokens asked of the devices: by the file's header, or by the catalogue.
+
+    Bytes are never taken from a statement: it could make any rate look possible.
+    """
 
     def __init__(self, paths: Paths, devices: Devices) -> None:
         self._paths, self._devices = paths, devices
@@ -64,22 +75,28 @@ class RunBuilds:
     def measured(
         self, runs: Iterable[Run], state: State
     ) -> dict[tuple[str, str], tuple[str, float]]:
-        """The newest rates of the catalogue's builds, of runs that count.
+        """The rates of the catalogue's builds that were measured: of each, the newest file's.
 
-        Only of builds that are named as the model is: others of its shapes say how fast it would
-        be, but were not it.
+        It is the median of that file's newest runs that count: one that something disturbed is no
+        build's rate. Only of builds that are named as the model is: others of its shapes say how
+        fast it would be, but were not it.
+
+        Args:
+            runs: newest first.
+            state: of the machine now, with the memory that runs are judged by.
         """
-        found: dict[tuple[str, str], tuple[str, float]] = {}
+        found: dict[tuple[str, str], tuple[str, list[float]]] = {}
         for run in runs:
             asked, rate = _of_catalogue(run), run.rate(TG128.name)
             if asked is None or rate is None or run.build.synthetic:
                 continue
-            if not _is_named(asked.model, run.build):
+            if not is_named(asked.model, run.build):
                 continue
             if reason_against(run, state, self.of) is None:
                 key = (asked.model.id, asked.quant.id)
-                found.setdefault(key, (run.build.sha256, rate.median_tok_s))
-        return found
+                sha256, rates = found.setdefault(key, (run.build.sha256, []))
+                rates += [rate.median_tok_s] if sha256 == run.build.sha256 else []
+        return {key: (sha256, median(rates[:_NEWEST])) for key, (sha256, rates) in found.items()}
 
     def _here(self) -> dict[str, Asked]:
         if self._files is None:
@@ -101,7 +118,10 @@ def _files(paths: Paths) -> Iterator[tuple[str, Asked]]:
 
 
 def _of_catalogue(run: Run) -> Asked | None:
-    """The model of the same architecture and size, if there is one, in the run's quantization."""
+    """The model of the same architecture and size, if there is one, in the run's quantization.
+
+    None also where the file's size is not that of the two: then it is some other build.
+    """
     build, quant = run.build, _quant(run.build.quantization)
     alike = [
         m
@@ -111,34 +131,18 @@ def _of_catalogue(run: Run) -> Asked | None:
     ]
     if quant is None or not alike:
         return None
-    told = _words_of(build)
-    best = max(alike, key=lambda m: _likeness(m, told))
-    weights = weights_of(best, quant, file_bytes=build.size_bytes)
+    best = likeliest(alike, build)
+    weights = weights_of(best, quant)
+    if not _is_size_of(build.size_bytes, best, weights.capacity_bytes):
+        log.info("%s has not the size of %s in %s", build.name, best.id, quant.label)
+        return None
     return Asked(best, quant, weights, build.sha256)
 
 
-def _likeness(model: Model, told: frozenset[str]) -> tuple[int, int]:
-    """How well a model's id goes with a build's words: equal shapes have several models."""
-    words = _words(model.id)
-    return len(words & told), -len(words - told)
-
-
-def _is_named(model: Model, build: Build) -> bool:
-    """Whether all words of one of the model's names are among the build's."""
-    names = (model.id, model.name, *(alias.rpartition("/")[2] for alias in model.aliases))
-    told = _words_of(build)
-    return any(_words(name) <= told for name in names)
-
-
-def _words_of(build: Build) -> frozenset[str]:
-    """What a build is called, by its file and by its header, without its quantization."""
-    name, label = build.name.casefold(), (build.quantization or "").casefold()
-    return _words(f"{name.replace(label, ' ') if label else name} {build.model_name or ''}")
-
-
-def _words(text: str) -> frozenset[str]:
-    """Versions stay whole: `3.1` is not `3`."""
-    return frozenset(word.strip(".") for word in _WORD.findall(text.casefold())) - {""}
+def _is_size_of(size_bytes: int, model: Model, tensor_bytes: int) -> bool:
+    """Whether a file may hold so many bytes of tensors."""
+    near = _SIZES_ALIKE * tensor_bytes
+    return -near <= size_bytes - tensor_bytes <= near + _HEADER_BYTES * model.vocabulary
 
 
 def _quant(label: str | None) -> Quant | None:

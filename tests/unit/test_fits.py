@@ -400,6 +400,12 @@ class TestMemory:
         read = sum(work.bytes_by_type.values()) + work.cache_bytes
         assert self.found(80.0).memory[HOST].bandwidth_bytes_s == pytest.approx(80 * read)
 
+    @pytest.mark.parametrize(("told", "spread"), [(0.0, 0.0), (0.196, 0.1), (None, 0.1 / 1.96)])
+    def test_a_spread_of_nothing_is_a_spread_and_none_is_not(self, told, spread):
+        one = run(rates=(Rate(TG128.name, 20.0, told, 20.0, 6),))
+        [seen] = evidence_of([one], self.STATE, rates(), works).decode
+        assert seen.spread == pytest.approx(spread)
+
     def test_of_what_caches_may_hold_there_is_no_verdict(self):
         state = replace(self.STATE, memory={HOST: Memory(32e9, cached_below_bytes=1 << 30)})
         fast = self.found(390.0, state)

@@ -8,6 +8,7 @@ import pytest
 from desktop.builds.rehearsal_file import make_rehearsal
 from desktop.estimate.catalogue import find
 from desktop.estimate.machine_state import State
+from desktop.estimate.sizes import weights_of
 from desktop.identity.envelope import seal
 from desktop.identity.signer import Signer
 from desktop.network.ledger import Ledger
@@ -98,11 +99,16 @@ def parts(threads, gb_s=28.0, **changes):
     return replace(told, **changes)
 
 
+def file_bytes(of, quant):
+    """Of a file: its tensors, and a header with the words of the vocabulary."""
+    return weights_of(of, quant).capacity_bytes + 60 * of.vocabulary
+
+
 def run(threads, label, tok_s, **changes):
     of, quant = find(MODEL, models()), find(label, estimate_tables.quants())
-    sha = f"{quant.rank:064x}"
+    sha, size = f"{quant.rank:064x}", file_bytes(of, quant)
     build = Build(
-        f"{MODEL}-{label}.gguf", sha, 800_000_000, of.architecture, None, label, of.parameters, None
+        f"{MODEL}-{label}.gguf", sha, size, of.architecture, None, label, of.parameters, None
     )
     ns = round(128e9 / tok_s)
     repetitions = tuple(
@@ -301,7 +307,7 @@ def shape(model):
 def test_a_measured_rate_is_its_own_models_and_no_others_of_the_same_shape(home, threads, name):
     """Several models of the catalogue share each of these shapes."""
     counts = Counter(map(shape, models()))
-    state = State(kind_label(MACHINE), MACHINE.cpu.name, "llama.cpp", "b1", ("CPU",), threads, None)
+    state = state_of(threads)
     alike = [m for m in models() if counts[shape(m)] > 1]
     assert len(alike) > 50
     for model in alike:
@@ -309,20 +315,84 @@ def test_a_measured_rate_is_its_own_models_and_no_others_of_the_same_shape(home,
         assert list(found) == [(model.id, "q4_k_m")]
 
 
-@pytest.mark.parametrize("name", ["Dolphin-Llama-3.1-8B-Q4_K_M.gguf", "model.gguf"])
-def test_a_build_of_another_name_is_no_model_of_the_catalogue(home, threads, name):
-    state = State(kind_label(MACHINE), MACHINE.cpu.name, "llama.cpp", "b1", ("CPU",), threads, None)
-    assert not measured_of(home, threads, state, find(LARGE, models()), name)
-    told = {"model_name": "Llama 3.1 8B Instruct"}
-    assert measured_of(home, threads, state, find(LARGE, models()), name, **told)
+@pytest.mark.parametrize(
+    ("model", "name", "header"),
+    [
+        (LARGE, "Dolphin-Llama-3.1-8B-Q4_K_M.gguf", None),
+        (LARGE, "Dolphin-Llama-3.1-8B-Q4_K_M.gguf", "Llama 3.1 8B Instruct"),
+        (LARGE, "model.gguf", None),
+        (LARGE, "model.gguf", "Llama 3.1 8B Instruct Abliterated"),
+        ("qwen3-8b", "Qwen3-8B-Base.Q4_K_M.gguf", None),
+        ("qwen3-8b", "Qwen3-8B-Q4_K_M.gguf", "Qwen3 8B Base"),
+        ("qwen3-8b", "huihui-Qwen3-8B-abliterated-Q4_K_M.gguf", None),
+        ("qwen3-8b", "Qwen3-8B-UD-Q4_K_XL.gguf", "Qwen3-8B"),
+        ("phi-4-reasoning", "Phi-4-reasoning-plus-Q4_K_M.gguf", None),
+        ("gemma-3-1b-it", "gemma-3-1b-it-qat-Q4_K_M.gguf", "Gemma 3 1b It"),
+    ],
+)
+def test_a_build_of_another_name_is_no_model_of_the_catalogue(home, threads, model, name, header):
+    told = {"model_name": header}
+    assert not measured_of(home, threads, state_of(threads), find(model, models()), name, **told)
+
+
+@pytest.mark.parametrize(
+    ("model", "name", "header"),
+    [
+        (LARGE, "model.gguf", "Llama 3.1 8B Instruct"),
+        (LARGE, "Meta-Llama-3.1-8B-Instruct.i1-Q4_K_M.gguf", "Meta Llama 3.1 8B Instruct"),
+        (LARGE, "llama3.1:8b", "Llama 3.1 8B Instruct"),
+        ("qwen3-8b", "hf.co/bartowski/Qwen_Qwen3-8B-GGUF:Q4_K_M", "Qwen3 8B"),
+        ("gemma-3-1b-it", "google_gemma-3-1b-it-Q4_K_M.gguf", None),
+        ("phi-4-reasoning", "unsloth_Phi-4-reasoning-Q4_K_M-00001-of-00002.gguf", None),
+        # a header's name by chance
+        ("smollm2-135m-instruct", "SmolLM2-135M-Instruct-Q4_K_M.gguf", "Smollm2 8k Mix1 Ep2"),
+    ],
+)
+def test_a_build_is_known_by_its_own_words_beside_packagers(home, threads, model, name, header):
+    told = {"model_name": header}
+    found = measured_of(home, threads, state_of(threads), find(model, models()), name, **told)
+    assert list(found) == [(model, "q4_k_m")]
+
+
+@pytest.mark.parametrize("share", [0.01, 0.95, 1.06, 3.0])
+def test_a_run_whose_file_has_another_size_is_of_another_build(home, facts, keep, threads, share):
+    """A statement's bytes would make any rate look possible."""
+    keep(PARTS_TYPE, parts_payload, parts(threads))
+    _, before = large_rows(home, facts)
+    one = large_run(threads, 0.9 * before["Q4_K_M"].estimate.decode.ceiling_tok_s)
+    build = replace(one.build, size_bytes=round(share * one.build.size_bytes))
+    keep(RUN_TYPE, run_payload, replace(one, build=build))
+    found, rows = large_rows(home, facts)
+    assert codes(found) == ["estimate_runs_left_out"]
+    assert "1 of builds whose tensors are not known" in found.told[0].text()
+    assert rows["Q4_K_M"].measured_tok_s is None
+    assert rows["Q4_K_M"].estimate == before["Q4_K_M"].estimate
+
+
+def test_what_is_shown_as_measured_is_the_middle_of_the_newest_runs(home, facts, keep, threads):
+    """One that something disturbed says little of the build."""
+    keep(PARTS_TYPE, parts_payload, parts(threads))
+    for tok_s in (2.0, 2.0, 2.0, 4.9, 4.8, 4.7, 4.9, 1.0):
+        keep(RUN_TYPE, run_payload, large_run(threads, tok_s))
+    _, rows = large_rows(home, facts)
+    own = rows["Q4_K_M"]
+    assert own.measured_tok_s == pytest.approx(4.8, rel=1e-3)
+    assert own.estimate.decode.low_tok_s <= own.measured_tok_s
+
+
+def state_of(threads):
+    """This machine, as the runs here tell of it."""
+    return State(kind_label(MACHINE), MACHINE.cpu.name, "llama.cpp", "b1", ("CPU",), threads, None)
 
 
 def measured_of(home, threads, state, model, name, **build):
     """What the run of a build of a model's shape is taken for."""
     one = run(threads, "Q4_K_M", 20.0, rates=(Rate(TG128.name, 20.0, 0.02, 20.0, 6),))
+    size = file_bytes(model, find("Q4_K_M", estimate_tables.quants()))
     told = replace(
-        one.build, name=name, architecture=model.architecture, parameters=model.parameters, **build
-    )
+        one.build, name=name, architecture=model.architecture, parameters=model.parameters,
+        **{"size_bytes": size, **build},
+    )  # fmt: skip
     builds = RunBuilds(home, devices_of(MACHINE, (CPU,)))
     return builds.measured([replace(one, build=told)], state)
 
