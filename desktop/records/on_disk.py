@@ -29,6 +29,8 @@ class FoundPlace:
     name: str
     path: Path
     """Of a split set, its first file."""
+    claimed_sha256: str | None = None
+    """As of the file; None of a split set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +45,16 @@ class FoundBuild:
     """Of all its files together."""
     sha256: str | None = None
     """Measured here. None: not hashed yet, or a split set."""
-    claimed_sha256: str | None = None
-    """What a program says that it is; shown until it is hashed, never trusted."""
 
     @property
     def name(self) -> str:
         """What the first program's users call it."""
         return self.places[0].name
+
+    @property
+    def claimed_sha256(self) -> str | None:
+        """What the first program that says so says it is; shown until it is hashed, not trusted."""
+        return next((p.claimed_sha256 for p in self.places if p.claimed_sha256), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -238,6 +238,8 @@ def test_one_blob_in_two_programs(tmp_path, model):
     assert [p.program for p in build.places] == ["LM Studio", "Ollama"]
     assert (build.sha256, build.claimed_sha256) == (None, sha256)
     assert build.name == "hf.co/owner/repo:Q4_0"
+    # LM Studio's folders prove nothing, Ollama's name of the blob does
+    assert identified(build, Hashes(tmp_path / "h.json")).build.name == "tiny:1b"
 
 
 def test_what_a_program_says_is_verified(tmp_path, model):
@@ -253,6 +255,9 @@ def test_what_a_program_says_is_verified(tmp_path, model):
     assert (lie.name, true.name) == ("tiny:lie", "tiny:true")
     hashes = Hashes(tmp_path / "hashes.json")
     assert identified(true, hashes).build.name == "tiny:true"
+    (manifests / "true").rename(manifests / "t\u202ee")
+    hidden = find_on_disk(Here(tmp_path)).builds[1]
+    assert identified(hidden, hashes).build.name.startswith("sha256-")
     with pytest.raises(BuildError) as caught:
         identified(lie, hashes)
     assert caught.value.code == "on_disk_claim_wrong"

@@ -21,7 +21,8 @@ class _Whole:
     @property
     def place(self) -> FoundPlace:
         first = self.files[0]
-        return FoundPlace(first.program, first.name, first.path)
+        claim = first.claimed_sha256 if len(self.files) == 1 else None
+        return FoundPlace(first.program, first.name, first.path, claim)
 
 
 def joined(found: Iterable[FoundFile], hashes: Hashes | None = None) -> tuple[FoundBuild, ...]:
@@ -71,14 +72,12 @@ def _build(whole: _Whole, hashes: Hashes | None) -> FoundBuild:
         tuple(file.path for file in whole.files),
         sum(file.size_bytes for file in whole.files),
         hashes.known(single.path) if hashes and single else None,
-        single.claimed_sha256 if single else None,
     )
 
 
 def _merged(first: FoundBuild, other: FoundBuild) -> FoundBuild:
     places = tuple(dict.fromkeys((*first.places, *other.places)))
-    claim = first.claimed_sha256 or other.claimed_sha256
-    return replace(first, places=places, sha256=first.sha256 or other.sha256, claimed_sha256=claim)
+    return replace(first, places=places, sha256=first.sha256 or other.sha256)
 
 
 def _real(path: Path) -> str:

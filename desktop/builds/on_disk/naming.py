@@ -4,6 +4,7 @@ import re
 from pathlib import PurePath
 from typing import Final
 
+from desktop.builds.grouping import whole_path
 from desktop.builds.names import BuildName, is_repository
 from desktop.builds.quant_labels import is_beside, label_of
 
@@ -32,9 +33,6 @@ def hub_name(owner: str, repo: str, file: str) -> str:
 
     Of what cannot be a repository, the file's name alone.
     """
-    name = file.rpartition("/")[2]
     if not is_repository(f"{owner}/{repo}"):
-        return name
-    part = part_of(name)
-    whole = f"{file.removesuffix(name)}{part[0]}.gguf" if part else file
-    return str(BuildName(owner, repo, label_of(whole), file))
+        return file.rpartition("/")[2]
+    return str(BuildName(owner, repo, label_of(whole_path(file)), file))
