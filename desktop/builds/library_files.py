@@ -16,8 +16,8 @@ from desktop.clock import utc_text
 DAMAGED: Final = ".damaged"
 """Behind the name of a file that was set aside."""
 _SHA256: Final = re.compile("[0-9a-f]{64}")
-_MOST_BYTES: Final = 200
-"""Of a stored name: what is written beside it has up to 20 more, and systems allow 255."""
+_MOST_BYTES: Final = 120
+"""Of a stored name: Windows allows 260 characters of a path, of which the folders take over 100."""
 _REFUSED: Final = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]')
 _DEVICES: Final = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)", re.IGNORECASE)
 _GGUF: Final = ".gguf"
