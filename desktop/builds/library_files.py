@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from desktop.builds.on_disk.naming import part_of
 from desktop.builds.partial import left_of, taken_bytes
 from desktop.clock import utc_text
 
@@ -42,15 +43,21 @@ class Lying:
 
 
 def stored_name(name: str) -> str:
-    """A file name that every system takes, as much like `name` as it can be; it ends in `.gguf`."""
+    """A file name that every system takes, as much like `name` as it can be; it ends in `.gguf`.
+
+    The number of a part of a split set stays: the engine finds the others by it.
+    """
     own = name.rpartition("/")[2]
     stem = own[: -len(_GGUF)] if own.lower().endswith(_GGUF) else own
+    part = part_of(f"{stem}{_GGUF}")
+    end = f"-{part[1]:05}-of-{part[2]:05}{_GGUF}" if part else _GGUF
+    stem = part[0] if part else stem
     stem = _REFUSED.sub("_", stem.encode("utf-8", "replace").decode()).strip(" .")
-    while len(stem.encode()) > _MOST_BYTES - len(_GGUF):
+    while len((stem + end).encode()) > _MOST_BYTES:
         stem = stem[:-1].rstrip(" .")
     if not stem or _DEVICES.match(stem):
         stem = f"_{stem}"
-    return stem + _GGUF
+    return stem + end
 
 
 def folders(builds: Path) -> Iterator[Path]:

@@ -222,6 +222,7 @@ def test_a_drive_that_is_not_there_is_told(home, tmp_path):
         (" a . gguf", "a . gguf.gguf"),
         ("ü 日本.GGUF", "ü 日本.gguf"),
         ("n\nl.gguf", "n_l.gguf"),
+        ("x/" + "m" * 300 + "-00002-of-00003.gguf", "m" * 100 + "-00002-of-00003.gguf"),
     ],
 )
 def test_stored_names(name, stored):
