@@ -37,7 +37,7 @@ def option_estimate(sheet: Sheet, configuration: Configuration, option: Option) 
 
 
 def _estimate(sheet: Sheet, configuration: Configuration, option: Option) -> Estimate:
-    works, tokens = _works(sheet, configuration, option), sheet.use.depth or PROMPT
+    works, tokens = _works(sheet, configuration, option), sheet.use.prompt_tokens
     return Estimate(
         model=sheet.model.id,
         quant=option.quant.id,

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from desktop.estimate.batch_reads import Held, batch_bytes_by_type, batches
 from desktop.estimate.residuals import Term
 from desktop.estimate.trusted import is_trusted, spread_sd
 from desktop.estimate.type_rates import TypeRate, rate_for, type_rates
@@ -51,8 +52,14 @@ _PROMPT_SD: Final = 0.3
 _ATTENTION_SHARE: Final = 0.4
 """Of the same rate, that attention's products reach: they are smaller, with a softmax between."""
 _ATTENTION_SD: Final = 0.5
-_MICRO_BATCH: Final = 512
-"""llama.cpp's default: so many tokens of a prompt are computed at once."""
+_SHARPNESS: Final = 3.0
+"""How a micro-batch's computing c and reading r add up: (c³ + r³)^⅓. Were either hidden behind the
+other it would be the longer of the two (the catalogue's fast end), were neither their sum (its slow
+end); this lies between, 1.26 times the longer where both are alike. Assumed: of a micro-batch of
+one token, whose product is timed with its reading, the longer is right; of 512 computing alone is
+left either way."""
+_READING_SD: Final = 0.3
+"""Of the reading, for that assumption and for the experts that are in use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +79,8 @@ class Work:
     """Weights that each token of a prompt is multiplied with; None: as for a generated one."""
     attention_flop: float = 0.0
     """Operations of attention for one token of a prompt, on average over it."""
+    held: tuple[Held, ...] = ()
+    """Weights that a prompt's micro-batches read. Empty: as `bytes_by_type`, all of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,25 +181,33 @@ def prompt_terms(
     """The terms of the time for one token of a prompt of `tokens`; None as `token_terms`.
 
     Two operations for each weight of the layers, at the rate of a large product; each type may be
-    faster or slower by a share of its own.
+    faster or slower by a share of its own. Beside it each micro-batch reads its weights once, at
+    the rates of a generated token (`_SHARPNESS`), and pays the fixed costs of a token.
     """
     terms: dict[str, Term] = {}
     for work in works:
         known = rates.get(work.device)
         if known is None or known.flops is None or not set(work.bytes_by_type) <= set(BLOCKS):
             return None
-        inner = work.prompt_bytes_by_type
-        for kind, size in (work.bytes_by_type if inner is None else inner).items():
-            seconds = 2 * _elements(kind, size) / (known.flops * _PROMPT_SHARE)
-            sd = math.hypot(_PROMPT_SD, known.flops_sd)
-            terms[f"{work.device} prompt {kind}"] = Term(seconds, sd)
-        layers_s = work.layers * known.layer_s / min(tokens, _MICRO_BATCH)
-        terms[f"{work.device} layers"] = Term(layers_s, known.layer_sd)
+        found = _products(work, known, known.flops, tokens)
+        count = sum(often for _, often in batches(tokens))
+        layers_s = count * work.layers * known.layer_s / tokens
+        found["layers"] = Term(layers_s, known.layer_sd)
+        if work.layers:
+            found["token"] = Term(count * _TOKEN_LAYERS * known.layer_s / tokens, _TOKEN_SD)
         if work.attention_flop:
             seconds = work.attention_flop / (known.flops * _ATTENTION_SHARE)
-            sd = math.hypot(_ATTENTION_SD, known.flops_sd)
-            terms[f"{work.device} attention"] = Term(seconds, sd)
+            found["attention"] = Term(seconds, math.hypot(_ATTENTION_SD, known.flops_sd))
+        terms |= {f"{work.device} {name}": term for name, term in found.items()}
     return terms or None
+
+
+def batch_read_bytes(work: Work, tokens: int) -> float:
+    """Bytes of weights that the micro-batches of a prompt read in all, as it is expected."""
+    held = _held(work)
+    return sum(
+        often * sum(batch_bytes_by_type(held, size).values()) for size, often in batches(tokens)
+    )
 
 
 def unmeasured_types(works: Sequence[Work], rates: Mapping[str, DeviceRates]) -> tuple[str, ...]:
@@ -206,6 +223,39 @@ def unmeasured_types(works: Sequence[Work], rates: Mapping[str, DeviceRates]) ->
                 read[kind] += round(size)
     least = _WORTH_A_WORD * sum(sum(work.bytes_by_type.values()) for work in works)
     return tuple(kind for kind, size in read.most_common() if size >= least)
+
+
+def _products(work: Work, known: DeviceRates, flops: float, tokens: int) -> dict[str, Term]:
+    """Multiplying with the weights and reading them, for one token of a prompt.
+
+    The sum of powers is of degree one, so it is the sum of both, each times how much it counts:
+    its derivative. The terms add up to it and are as uncertain as it is.
+    """
+    inner = work.bytes_by_type if work.prompt_bytes_by_type is None else work.prompt_bytes_by_type
+    computing = {
+        kind: 2 * _elements(kind, size) / (flops * _PROMPT_SHARE) for kind, size in inner.items()
+    }
+    token_s, computed, read_s, read_sd = sum(computing.values()), 0.0, 0.0, 0.0
+    for size, often in batches(tokens):
+        in_batch = replace(work, bytes_by_type=batch_bytes_by_type(_held(work), size))
+        reading = _reading(replace(in_batch, cache_bytes=0.0), known).values()
+        batch_s, batch_read_s = size * token_s, sum(term.seconds for term in reading)
+        both_s = (batch_s**_SHARPNESS + batch_read_s**_SHARPNESS) ** (1 / _SHARPNESS)
+        if not both_s:
+            continue
+        computed += often * size / tokens * (batch_s / both_s) ** (_SHARPNESS - 1)
+        counts = often / tokens * (batch_read_s / both_s) ** (_SHARPNESS - 1)
+        read_s += counts * batch_read_s
+        read_sd += counts * sum(abs(term.seconds) * term.sd for term in reading)
+    sd = math.hypot(_PROMPT_SD, known.flops_sd)
+    terms = {f"prompt {kind}": Term(computed * s, sd) for kind, s in computing.items()}
+    if read_s:
+        terms["reading"] = Term(read_s, math.hypot(_READING_SD, read_sd / read_s))
+    return terms
+
+
+def _held(work: Work) -> tuple[Held, ...]:
+    return work.held or tuple(Held(kind, size) for kind, size in work.bytes_by_type.items())
 
 
 def _reading(work: Work, known: DeviceRates) -> dict[str, Term]:

@@ -14,6 +14,7 @@ from desktop.estimate.bounds import Memory, bound_of
 from desktop.estimate.calibration import (
     DeviceRates,
     Work,
+    batch_read_bytes,
     prompt_terms,
     token_terms,
     unmeasured_types,
@@ -146,7 +147,7 @@ def _prompts(
     here: Here, cases: Sequence[_Case], known: Sequence[int], use: Use
 ) -> dict[int, _Prompts]:
     """Only of builds that lie on one device; both lengths are asked together, which is faster."""
-    lengths = (PROMPT, use.depth or PROMPT)
+    lengths = (PROMPT, use.prompt_tokens)
     terms = {
         (i, tokens): prompt_terms(_at_length(cases[i], tokens), here.rates, tokens)
         for i in known
@@ -176,7 +177,7 @@ def _measured_here(here: Here, case: _Case, use: Use, span: Span, prompts: _Prom
         row.estimate,
         decode=speed,
         prompt=_prompt_speed(here, case, usual),
-        first_token_s=_first(whole, use.depth or PROMPT, speed),
+        first_token_s=_first(here, case, whole, use.prompt_tokens, speed),
         tier=tier,
         reasons=(*_reasons(here, case, tier), *doubt, *here.beside, *row.estimate.reasons),
     )
@@ -202,17 +203,29 @@ def _speed(here: Here, case: _Case, span: Span) -> tuple[Speed, tuple[Reason, ..
 def _prompt_speed(here: Here, case: _Case, prompt: Span | None) -> Speed | None:
     if prompt is None:
         return None
-    work = case.works[0]
-    read_s = sum(work.bytes_by_type.values()) / here.memory[work.device].bandwidth_bytes_s
-    return Speed(1 / prompt.high, 1 / prompt.low, PROMPT / read_s)
+    ceiling = PROMPT / _prompt_read_s(here, case, PROMPT)
+    low, high = 1 / prompt.high, 1 / prompt.low
+    if not bound_of(case.works, here.memory).holds:
+        return Speed(low, high, ceiling)
+    return Speed(min(low, ceiling), min(high, ceiling), ceiling)
 
 
-def _first(prompt: Span | None, tokens: int, decode: Speed) -> Interval | None:
+def _first(
+    here: Here, case: _Case, prompt: Span | None, tokens: int, decode: Speed
+) -> Interval | None:
+    """Never sooner than the memory gives the weights, where the caches cannot help."""
     if prompt is None:
         return None
-    return Interval(
-        tokens * prompt.low + 1 / decode.high_tok_s, tokens * prompt.high + 1 / decode.low_tok_s
-    )
+    holds = bound_of(case.works, here.memory).holds
+    least_s = _prompt_read_s(here, case, tokens) if holds else 0.0
+    low, high = (max(least_s, tokens * seconds) for seconds in (prompt.low, prompt.high))
+    return Interval(low + 1 / decode.high_tok_s, high + 1 / decode.low_tok_s)
+
+
+def _prompt_read_s(here: Here, case: _Case, tokens: int) -> float:
+    """Seconds to read the weights of a prompt's micro-batches on the one device that has them."""
+    work = case.works[0]
+    return batch_read_bytes(work, tokens) / here.memory[work.device].bandwidth_bytes_s
 
 
 def _reasons(here: Here, case: _Case, tier: Tier) -> tuple[Reason, ...]:
@@ -246,7 +259,7 @@ def _by_catalogue(here: Here, case: _Case, use: Use) -> FitRow:
         return replace(row, estimate=replace(row.estimate, reasons=(told,)))
     try:
         placed = placed_work(asked.model, asked.weights, use, case.placed.placement, sides)
-        tokens = use.depth or PROMPT
+        tokens = use.prompt_tokens
         usual, whole = (_prompt_works(case, placed, sides, use, n) for n in (PROMPT, tokens))
         estimate = replace(
             row.estimate,

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from desktop.errors import GramError
+from desktop.estimate.batch_reads import held_weights
 from desktop.estimate.cache import cache_read_bytes
 from desktop.estimate.held import where_lies
 from desktop.estimate.layers import layers_of
@@ -191,7 +192,7 @@ def _work(model: Model, weights: Weights, load: Load, side: Side) -> DeviceWork:
         token_flop=load.token_flop,
         extra_layers=tuple(load.extra.items()),
         shader_flops=side.configuration.shader_flops,
-        batch_bytes=sum(part.bytes for part in load.parts),
+        held=held_weights(load.parts),
         prompt_weights=max(0.0, active - output),
         attention_flop=load.attention_flop,
     )

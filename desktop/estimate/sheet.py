@@ -25,7 +25,7 @@ class Works(NamedTuple):
     prompt: DeviceWork
     """For a prompt of 512 tokens."""
     whole: DeviceWork
-    """For a prompt as long as the depth; of 512 tokens where the depth is 0."""
+    """For a prompt as long as the depth, and of one token at least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Sheet:
     def _first_works(
         self, weights: Weights, configuration: Configuration, efficiency: Efficiency
     ) -> Works:
-        cache, tokens = self.cache_read_bytes, self.use.depth or PROMPT
+        cache, tokens = self.cache_read_bytes, self.use.prompt_tokens
         token = device_work(self.model, weights, cache, configuration, efficiency)
         usual = Use(context=PROMPT, depth=PROMPT)
         whole = Use(context=tokens, depth=tokens)

@@ -9,8 +9,8 @@ the tokens before it, unpacks the weights and attends on its shaders, and pays f
                        + layers x layer_s + Σ kinds: layers of the kind x extra_layer_s + token_s
 
 A prompt is computed in micro-batches: 2 operations for each weight and token, besides those of
-attention, and each micro-batch reads all weights once. Shares, work and fixed costs are data with a
-low and a high value (`resources/estimate`), so every rate is a range.
+attention, and each micro-batch reads its weights once (`batch_reads`). Shares, work and fixed costs
+are data with a low and a high value (`resources/estimate`), so every rate is a range.
 """
 
 import math
@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from desktop.errors import GramError
+from desktop.estimate.batch_reads import Held, batch_bytes, batches
 from desktop.records.estimate import Efficiency, Interval, Speed
 
 MAX_TOKENS: Final = 1 << 24
@@ -47,8 +48,8 @@ class DeviceWork:
     """Layers that lie here, by the kinds of `Efficiency.extra_layer_s`."""
     shader_flops: float | None = None
     """What `weight_flop` and `compute_share` go by. None: the usual of the class, if known."""
-    batch_bytes: float | None = None
-    """Weights read for a micro-batch: of mixtures all experts. None: as `weight_bytes`."""
+    held: tuple[Held, ...] = ()
+    """Weights that micro-batches read. Empty: `weight_bytes`, all of them each time."""
     prompt_weights: float = 0
     """That each token of a prompt is multiplied with here: without the output matrix."""
     attention_flop: float = 0
@@ -94,7 +95,7 @@ def prompt_speed(
     seconds = prompt_seconds(works, tokens, micro_batch)
     if seconds is None:
         return None
-    read_s = _batches(tokens, micro_batch) * sum(_batch_read_s(work) for work in works)
+    read_s = sum(_prompt_read_s(work, tokens, micro_batch) for work in works)
     return Speed(tokens / seconds.high, tokens / seconds.low, tokens / read_s)
 
 
@@ -125,11 +126,12 @@ def prompt_seconds(
         GramError: as `prompt_speed`.
     """
     _check_all(works)
-    batches = _batches(tokens, micro_batch)
+    _within("tokens", tokens, 1, MAX_TOKENS)
+    _within("micro_batch", micro_batch, 1, MAX_TOKENS)
     if any(work.efficiency.compute_share is None or _rate(work) is None for work in works):
         return None
-    fast = sum(_device_prompt_s(work, tokens, batches, low=False) for work in works)
-    slow = sum(_device_prompt_s(work, tokens, batches, low=True) for work in works)
+    fast = sum(_device_prompt_s(work, tokens, micro_batch, low=False) for work in works)
+    slow = sum(_device_prompt_s(work, tokens, micro_batch, low=True) for work in works)
     return Interval(fast, slow)
 
 
@@ -163,27 +165,24 @@ def _fixed_s(work: DeviceWork, *, low: bool) -> float:
     return work.layers * layer_s + token_s + extra_s
 
 
-def _device_prompt_s(work: DeviceWork, tokens: int, batches: int, *, low: bool) -> float:
+def _device_prompt_s(work: DeviceWork, tokens: int, micro_batch: int, *, low: bool) -> float:
     """Seconds at the low or the high rate. At best, reading hides behind computing."""
     compute, rate = work.efficiency.compute_share, _rate(work)
     if compute is None or rate is None:
         raise AssertionError("checked before")
     flop_s = tokens * (2 * work.prompt_weights + work.attention_flop) / rate
     compute_s = flop_s / _end(compute, low=low)
-    read_s = batches * _batch_read_s(work) / _end(work.efficiency.bandwidth_share, low=low)
-    fixed_s = batches * _fixed_s(work, low=low)
+    share = _end(work.efficiency.bandwidth_share, low=low)
+    read_s = _prompt_read_s(work, tokens, micro_batch) / share
+    fixed_s = -(-tokens // micro_batch) * _fixed_s(work, low=low)
     return fixed_s + (compute_s + read_s if low else max(compute_s, read_s))
 
 
-def _batch_read_s(work: DeviceWork) -> float:
-    held = work.weight_bytes if work.batch_bytes is None else work.batch_bytes
-    return held / _bandwidth(work)
-
-
-def _batches(tokens: int, micro_batch: int) -> int:
-    _within("tokens", tokens, 1, MAX_TOKENS)
-    _within("micro_batch", micro_batch, 1, MAX_TOKENS)
-    return -(-tokens // micro_batch)
+def _prompt_read_s(work: DeviceWork, tokens: int, micro_batch: int) -> float:
+    """Seconds to read the weights, once for each micro-batch, at the whole bandwidth."""
+    held = work.held or (Held("", work.weight_bytes),)
+    read = sum(count * batch_bytes(held, size) for size, count in batches(tokens, micro_batch))
+    return read / _bandwidth(work)
 
 
 def _read_s(work: DeviceWork) -> float:
@@ -213,7 +212,9 @@ def _check_all(works: Sequence[DeviceWork]) -> None:
         _within("bandwidth", _bandwidth(work), 1e6, 1e15)
         _within("weight bytes", work.weight_bytes, 0, 1e15)
         _within("cache bytes", work.cache_bytes, 0, 1e15)
-        _within("batch bytes", work.batch_bytes or 0, 0, 1e15)
+        for held in work.held:
+            _within("weights held", held.bytes, 0, 1e15)
+            _within("share of the weights held", held.share, 0, 1)
         _within("layers", work.layers, 0, 1 << 16)
         for weights in (work.weights or 0, work.prompt_weights):
             _within("weights", weights, 0, 1e16)

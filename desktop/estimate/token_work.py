@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from desktop.estimate.batch_reads import held_weights
 from desktop.estimate.cache import cache_read_bytes
 from desktop.estimate.calibration import Work, bytes_by_type, inner_parts
 from desktop.estimate.placed_work import loads_of
@@ -49,6 +50,7 @@ def device_works(
             architecture=architecture,
             cache_bytes=load.cache_bytes,
             prompt_bytes_by_type=bytes_by_type(inner_parts(load.parts)),
+            held=held_weights(load.parts),
             attention_flop=load.attention_flop,
         )
         for where, load in loads.items()
@@ -66,6 +68,7 @@ def _whole_work(device: str, asked: Asked, use: Use) -> Work:
         architecture=asked.model.architecture,
         cache_bytes=cache_bytes,
         prompt_bytes_by_type=bytes_by_type(inner_parts(parts)),
+        held=held_weights(parts),
         attention_flop=attention,
     )
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from desktop.estimate.batch_reads import held_weights
 from desktop.estimate.cache import state_bytes
 from desktop.estimate.speed import DeviceWork
 from desktop.records.estimate import Configuration, Efficiency, Use
@@ -51,7 +52,7 @@ def prompt_work(work: DeviceWork, model: Model, weights: Weights, use: Use) -> D
     unused = active_weights(model, weights, output)
     return replace(
         work,
-        batch_bytes=sum(p.bytes for p in weights.parts if p.use is not WeightUse.EMBEDDING),
+        held=held_weights(weights.parts),
         prompt_weights=max(0.0, (work.weights or 0) - unused),
         attention_flop=attention_flop(model, use.depth / 2),
     )

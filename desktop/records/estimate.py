@@ -42,6 +42,11 @@ class Use:
     full_sliding_cache: bool = False
     """llama.cpp's `swa_full`: sliding layers keep the whole context."""
 
+    @property
+    def prompt_tokens(self) -> int:
+        """Of the prompt whose first token is told: all that is in the cache, one at least."""
+        return max(1, self.depth)
+
 
 @dataclass(frozen=True, slots=True)
 class MemoryNeed:
@@ -177,7 +182,7 @@ class Estimate:
     prompt: Speed | None = None
     """Prompt tokens a second of a prompt of 512 from an empty cache: llama-bench's pp512."""
     first_token_s: Interval | None = None
-    """From the request to the first generated token, for a prompt of `use.depth` tokens or 512."""
+    """From the request to the first generated token, for a prompt of `use.prompt_tokens`."""
     tier: Tier | None = None
     """None where there is no estimate."""
     reasons: tuple[Reason, ...] = field(default=())

@@ -10,7 +10,6 @@ from desktop.estimate import printed
 from desktop.estimate.page_words import WORDS, Said
 from desktop.estimate.profile import Profile, ProfileId
 from desktop.estimate.reasons import LABELS, SHORT
-from desktop.estimate.sheet import PROMPT
 from desktop.records.estimate import Estimate, Tier
 from desktop.ui import messages
 
@@ -89,7 +88,7 @@ def prompt_lines(estimate: Estimate) -> Iterator[str]:
     first = estimate.first_token_s
     if first is not None:
         words = _translated("First token after {low} to {high} s, of a prompt of {tokens} tokens.")
-        tokens = estimate.use.depth or PROMPT
+        tokens = estimate.use.prompt_tokens
         yield words.format(low=f"{first.low:.2f}", high=f"{first.high:.2f}", tokens=f"{tokens:,}")
 
 

@@ -4,9 +4,11 @@ import math
 
 import pytest
 
+from desktop.estimate.batch_reads import Held, held_weights
 from desktop.estimate.calibration import (
     LAYER_GRAPHS,
     Work,
+    batch_read_bytes,
     bytes_by_type,
     device_rates,
     inner_parts,
@@ -148,6 +150,48 @@ def test_a_prompt_takes_two_operations_a_weight():
     terms = prompt_terms([work], known(), 512)
     assert terms["CPU prompt F16"].seconds == pytest.approx(2 * 96e6 / 192e9 / 0.9)
     assert prompt_terms([work], known(without=(PartTest.MATMUL_F16,)), 512) is None
+
+
+def seconds(terms):
+    return sum(term.seconds for term in terms.values())
+
+
+def test_a_prompt_of_one_token_takes_what_a_generated_one_does():
+    work = Work(CPU, {"Q4_K": 4.5e9, "Q6_K": 0.4e9}, 32, "llama")
+    token = span_of(token_terms([work], known()))
+    one = prompt_terms([work], known(), 1)
+    assert token.low < seconds(one) < token.high
+    assert one["CPU reading"].seconds > 0.8 * seconds(one)
+
+
+def test_computing_and_reading_hide_behind_each_other_for_the_most_part():
+    work = Work(CPU, {"F16": 2e9}, 0, "llama")
+    computed, read = 2e9 / 192e9 / 0.9, 2e9 / 32.5e9 * 1.07
+    for tokens in (1, 4, 7, 40, 512):
+        batch_s = tokens * seconds(prompt_terms([work], known(), tokens))
+        assert max(tokens * computed, read) <= batch_s < tokens * computed + read
+    assert seconds(prompt_terms([work], known(), 512)) == pytest.approx(computed, rel=1e-3)
+
+
+def test_few_tokens_read_a_share_of_the_experts_and_many_all_of_them():
+    held = (Held("Q4_K", 1e9), Held("Q4_K", 16e9, 8 / 128))
+    work = Work("CUDA0", {"Q4_K": 2e9}, 0, "qwen3moe", held=held)
+    assert batch_read_bytes(work, 1) == pytest.approx(2e9)
+    assert batch_read_bytes(work, 16) == pytest.approx(1e9 + 16e9 * (1 - (15 / 16) ** 16))
+    assert batch_read_bytes(work, 512) == pytest.approx(17e9)
+    # two micro-batches, of which the second is short
+    assert batch_read_bytes(work, 513) == pytest.approx(17e9 + 2e9)
+
+
+def test_held_weights_have_the_share_that_a_token_reads():
+    parts = (
+        WeightPart(WeightUse.EMBEDDING, None, "Q6_K", 1000, 8),
+        WeightPart(WeightUse.FEED_FORWARD, 0, "Q4_K", 300, 300),
+        WeightPart(WeightUse.EXPERTS, 1, "Q4_K", 800, 100),
+        WeightPart(WeightUse.EXPERTS, 2, "Q4_K", 800, 100),
+        WeightPart(WeightUse.OTHER, 3, "F32", 40, 0),
+    )
+    assert held_weights(parts) == (Held("Q4_K", 300), Held("Q4_K", 1600, 0.125))
 
 
 def test_work_counts_what_is_read_and_leaves_lookups_out():

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from desktop.errors import GramError
+from desktop.estimate.batch_reads import Held
 from desktop.estimate.speed import (
     DeviceWork,
     decode_speed,
@@ -120,9 +121,19 @@ def test_a_short_prompt_is_bound_by_reading_and_a_long_one_by_computing():
 
 
 def test_experts_are_all_read_for_a_prompt():
-    mixture = replace(WORK, batch_bytes=60e9)
+    mixture = replace(WORK, held=(Held("Q4_K", 3e9), Held("Q4_K", 57e9, 1 / 57)))
     assert prompt_speed([mixture]).low_tok_s < prompt_speed([WORK]).low_tok_s
+    assert prompt_speed([mixture]).ceiling_tok_s == pytest.approx(512 / 60e-3, rel=1e-3)
     assert decode_speed([mixture]) == decode_speed([WORK])
+
+
+def test_one_token_reads_the_experts_that_it_chooses():
+    mixture = replace(WORK, held=(Held("Q4_K", 3e9), Held("Q4_K", 57e9, 1 / 57)))
+    one, two = prompt_speed([mixture], 1), prompt_speed([mixture], 2)
+    assert one.low_tok_s == pytest.approx(prompt_speed([WORK], 1).low_tok_s)
+    assert one.ceiling_tok_s == pytest.approx(weights_ceiling([mixture]))
+    # 3 GB once, and two choices of 1 GB that are rarely the same
+    assert two.ceiling_tok_s == pytest.approx(2 / 5e-3, rel=0.01)
 
 
 def test_the_first_token_comes_after_the_prompt_and_one_token():

@@ -7,6 +7,7 @@ import pytest
 
 from desktop import resources
 from desktop.errors import GramError
+from desktop.estimate.batch_reads import batch_bytes
 from desktop.estimate.cache import cache_read_bytes
 from desktop.estimate.catalogue import (
     DEVICES,
@@ -177,7 +178,8 @@ def test_experts_on_the_host_are_read_there_for_a_token_and_sent_over_the_bus_fo
     placed = placed_work(MIXTURE, weights, USE, placement, Sides((CARD,), HOST))
     card, host = placed.decode
     assert host.bandwidth_bytes_s == HOST.configuration.bandwidth_bytes_s
-    assert host.batch_bytes > 10 * host.weight_bytes
+    assert batch_bytes(host.held, 512) > 10 * host.weight_bytes
+    assert batch_bytes(host.held, 1) == pytest.approx(host.weight_bytes, rel=1e-4)
     assert dict(host.extra_layers) == {"experts": 48}
     assert not dict(card.extra_layers)
     assert placed.prompt[1].bandwidth_bytes_s == BUS_BYTES_S

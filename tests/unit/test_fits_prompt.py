@@ -42,7 +42,24 @@ def test_the_first_token_waits_for_the_whole_prompt(told):
     usual, long = at(512, **told), at(100_000, **told)
     # attention grows with the prompt: longer than in proportion
     assert long.first_token_s.low > usual.first_token_s.low * 100_000 / 512
-    assert at(0, **told).first_token_s.low == pytest.approx(usual.first_token_s.low, rel=0.01)
+
+
+@pytest.mark.parametrize("told", [{}, catalogue()], ids=["parts", "catalogue"])
+def test_with_nothing_before_it_the_prompt_is_one_token(told):
+    none, one, usual = (at(depth, **told) for depth in (0, 1, 512))
+    assert none.first_token_s.high == pytest.approx(one.first_token_s.high, rel=0.01)
+    assert none.first_token_s.high < usual.first_token_s.high / 10
+    # the prompt's token costs what a generated one does: about two of them
+    assert none.first_token_s.low < 2.1 / none.decode.high_tok_s
+    assert none.first_token_s.high > 1.9 / none.decode.low_tok_s
+
+
+@pytest.mark.parametrize("told", [{}, catalogue()], ids=["parts", "catalogue"])
+def test_no_first_token_comes_before_its_weights_are_read(told):
+    # once for the prompt, once for the token
+    least_s = 2 / at(0, **told).decode.ceiling_tok_s
+    for depth in (1, 16, 64):
+        assert at(depth, **told).first_token_s.low > 0.9999 * least_s
 
 
 def test_it_is_that_of_the_models_page():
