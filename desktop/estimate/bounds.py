@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from desktop.estimate.calibration import Work
+from desktop.rules.ggml_types import BLOCKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,31 @@ def times_faster(works: Sequence[Work], memory: Mapping[str, Memory], token_s: f
         return 0.0
     bound = bound_of(works, memory)
     return bound.seconds / token_s if bound.holds else 0.0
+
+
+def prompt_times_faster(works: Sequence[Work], flops: Mapping[str, float], token_s: float) -> float:
+    """How many times the known arithmetic a prompt's token in `token_s` took; 0 as before.
+
+    All is taken to be computed by the fastest device: what lies on the host may be sent there.
+
+    Args:
+        works: of the devices, for a prompt.
+        flops: operations a second of large products, by the device's name.
+        token_s: seconds for a token of the prompt.
+    """
+    fastest = max((flops.get(work.device, 0.0) for work in works), default=0.0)
+    return sum(map(_operations, works)) / fastest / token_s if fastest else 0.0
+
+
+def _operations(work: Work) -> float:
+    """Two for each weight that a prompt's token is multiplied with, and those of attention.
+
+    Of a type that ggml does not have, none: nothing follows from it.
+    """
+    sizes = work.bytes_by_type if work.prompt_bytes_by_type is None else work.prompt_bytes_by_type
+    pairs = [(BLOCKS[kind], size) for kind, size in sizes.items() if kind in BLOCKS]
+    weights = sum(size / block.block_bytes * block.block_elements for block, size in pairs)
+    return 2 * weights + work.attention_flop
 
 
 def with_reached(

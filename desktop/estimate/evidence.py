@@ -3,7 +3,7 @@
 A run narrows estimates only where all that decides a speed was as it is now: the hardware, the
 engine and its version, the back end, the devices, the threads, what feeds the machine. Others are
 left out, and it is told how many and why: they do not mix in silently. So is a run that is faster
-than any memory that this machine may have.
+than any memory or arithmetic that this machine may have.
 """
 
 from collections import Counter
@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Final
 
 from desktop.errors import Reason
-from desktop.estimate.bounds import Memory, times_faster, with_reached
+from desktop.estimate.bounds import Memory, prompt_times_faster, times_faster, with_reached
 from desktop.estimate.calibration import DeviceRates, Work, prompt_terms, token_terms
 from desktop.estimate.machine_state import State, fed_by, is_same_card, is_same_machine
 from desktop.estimate.residuals import Seen, Terms
@@ -23,13 +23,17 @@ from desktop.records.run import PP512, TG128, Run, SpeedTest
 MAX_OTHER_LOAD_PERCENT: Final = 15.0
 """Of all cores: beside more, a run says more about the other programs."""
 MAX_BUILDS: Final = 48
-"""The newest runs that count; more would only take time."""
+"""The newest runs that count, of generation and of prompts each; more would only take time."""
 PROMPT: Final = PP512.n_tokens
 BEYOND: Final = 3.0
 """So many times faster than the memory, as far as it is known, is no rate of this machine. Parts of
 a bad moment (saving power, heat, neighbours on the same host) are two to three times too low, and
 so may the catalogue's figure be where cards of one name differ: up to there the bandwidth is what
 is wrong, and a run raises it."""
+BEYOND_ARITHMETIC: Final = 16.0
+"""So many times the rate of large products of F16, as far as it is known, is no prompt's rate here.
+Integer products of quantized weights are faster than those: up to four times on cards, about ten
+where a processor has matrix units for integers alone; and parts may be of a bad moment."""
 _HALF_WIDTHS: Final = 1.96
 """Standard deviations in the half-width of a 95 % interval."""
 
@@ -63,7 +67,7 @@ WORDS: Final = {
     LeftOut.SUPPLY: "with another power supply (battery or mains)",
     LeftOut.BUSY: "beside busy programs",
     LeftOut.HOT: "while heat slowed the machine",
-    LeftOut.BEYOND: "faster than any memory that this machine may have",
+    LeftOut.BEYOND: "faster than any memory or arithmetic that this machine may have",
     LeftOut.UNKNOWN: "of builds whose tensors are not known",
     LeftOut.TESTS: "of other tests than pp512 and tg128",
     LeftOut.OLDER: "older than the newest that count",
@@ -102,17 +106,23 @@ def evidence_of(
     memory = state.memory
     for run in runs:
         why = reason_against(run, state, work_of)
-        if why is None and len(decode) >= MAX_BUILDS:
+        if why is None and _is_older(run, decode, prompt):
             why = LeftOut.OLDER
         if why is None:
             generated = _seen(run, TG128, work_of, lambda works: token_terms(works, rates))
             read = _seen(run, PP512, work_of, lambda works: prompt_terms(works, rates, PROMPT))
-            decode += [generated] if generated else []
-            prompt += [read] if read else []
+            decode += [generated] if generated and len(decode) < MAX_BUILDS else []
+            prompt += [read] if read and len(prompt) < MAX_BUILDS else []
             why = None if generated or read else LeftOut.UNKNOWN
             memory = _reached(memory, run, work_of) if generated else memory
         left.update([why] if why else [])
     return Evidence(tuple(decode), tuple(prompt), tuple(left.most_common()), memory)
+
+
+def _is_older(run: Run, decode: Sequence[Seen], prompt: Sequence[Seen]) -> bool:
+    """Whether of each test that a run has there are newer ones enough."""
+    kept = ((TG128, decode), (PP512, prompt))
+    return all(len(newer) >= MAX_BUILDS for test, newer in kept if run.rate(test.name))
 
 
 def reason_against(run: Run, state: State, work_of: WorkOf | None = None) -> LeftOut | None:
@@ -121,7 +131,7 @@ def reason_against(run: Run, state: State, work_of: WorkOf | None = None) -> Lef
     Args:
         run: of the ledger.
         state: of the machine now.
-        work_of: to compare the rate with the memory; None: that is not asked.
+        work_of: to compare the rates with memory and arithmetic; None: that is not asked.
     """
     engine, before, after = run.engine, run.before, run.after
     other_load = after.other_load_percent or 0.0
@@ -165,20 +175,24 @@ def _on_same_devices(run: Run, state: State) -> bool:
 
 
 def _is_beyond(run: Run, state: State, work_of: WorkOf) -> bool:
-    """Whether no memory that this machine may have gives a run's rate."""
-    found = _generated(run, work_of)
-    return found is not None and times_faster(found[0], state.memory, found[1]) > BEYOND
+    """Whether no memory or arithmetic that this machine may have gives a run's rates."""
+    generated, read = asked_by(run, TG128, work_of), asked_by(run, PP512, work_of)
+    return (
+        generated is not None and times_faster(generated[0], state.memory, generated[1]) > BEYOND
+    ) or (
+        read is not None and prompt_times_faster(read[0], state.flops, read[1]) > BEYOND_ARITHMETIC
+    )
 
 
 def _reached(memory: Mapping[str, Memory], run: Run, work_of: WorkOf) -> Mapping[str, Memory]:
-    found = _generated(run, work_of)
+    found = asked_by(run, TG128, work_of)
     return with_reached(memory, *found) if found else memory
 
 
-def _generated(run: Run, work_of: WorkOf) -> tuple[Sequence[Work], float] | None:
-    """What a generated token asked, and its seconds."""
-    rate = run.rate(TG128.name)
-    works = work_of(run, TG128) if rate is not None and rate.median_tok_s > 0 else None
+def asked_by(run: Run, test: SpeedTest, work_of: WorkOf) -> tuple[Sequence[Work], float] | None:
+    """What a token of a run's test asked, and its seconds; None where either is not known."""
+    rate = run.rate(test.name)
+    works = work_of(run, test) if rate is not None and rate.median_tok_s > 0 else None
     return (works, 1 / rate.median_tok_s) if rate is not None and works else None
 
 

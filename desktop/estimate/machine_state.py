@@ -38,6 +38,8 @@ class State:
     """Of the system's memory, where it tells of them."""
     memory: Mapping[str, Memory] = field(default_factory=dict)
     """Of each device, by the catalogue and the parts."""
+    flops: Mapping[str, float] = field(default_factory=dict)
+    """The same, operations a second of large products of F16."""
 
 
 def fed_by(supply: PowerSupply | None) -> PowerSupply:

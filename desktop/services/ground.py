@@ -76,7 +76,7 @@ def _ground(
 ) -> Ground:
     parts, threads = used.parts, state.threads
     known = _device_rates(devices, used, threads)
-    state = replace(state, memory=_memory(devices, used, known))
+    state = replace(state, memory=_memory(devices, used, known), flops=_flops(devices, known))
     builds, runs = RunBuilds(paths, devices), tuple(kept_runs(paths))
     evidence = evidence_of(runs, state, known, builds.of) if known else Evidence()
     memory = evidence.memory or state.memory
@@ -144,6 +144,16 @@ def _memory(
         )
         for name in {name for found in told for name in found}
     }
+
+
+def _flops(devices: Devices, known: Mapping[str, DeviceRates]) -> dict[str, float]:
+    """Of large products of F16: the larger of the measured and the catalogue's peak."""
+    found = {name: of.flops or 0.0 for name, of in known.items()}
+    for sides in devices.sides.values():
+        for card, side in zip(devices.cards, sides.cards, strict=True):
+            peak = side.configuration.fp16_flops or 0.0
+            found[card.name] = max(found.get(card.name, 0.0), peak)
+    return {name: flops for name, flops in found.items() if flops}
 
 
 def _state(facts: MachineFacts, devices: Devices, threads: int) -> State:

@@ -7,10 +7,16 @@ import pytest
 
 from desktop import cli
 from desktop.errors import GramError
-from desktop.estimate.bounds import Memory, bound_of, with_reached
+from desktop.estimate.bounds import Memory, bound_of, prompt_times_faster, with_reached
 from desktop.estimate.calibration import device_rates
 from desktop.estimate.catalogue import find
-from desktop.estimate.evidence import LeftOut, evidence_of, left_out_reason, reason_against
+from desktop.estimate.evidence import (
+    MAX_BUILDS,
+    LeftOut,
+    evidence_of,
+    left_out_reason,
+    reason_against,
+)
 from desktop.estimate.fitting import HOST_SHARE, Room, place
 from desktop.estimate.here import Here, rows_here
 from desktop.estimate.machine_state import State
@@ -33,7 +39,7 @@ from desktop.records.machine import (
     Thermal,
 )
 from desktop.records.parts import PartRate, PartTest
-from desktop.records.run import TG128, EngineFacts, MemoryHeld, Plan, Rate, Run
+from desktop.records.run import PP512, TG128, EngineFacts, MemoryHeld, Plan, Rate, Run
 from desktop.services import estimate_tables
 from desktop.services.estimates import fits_of
 from desktop.services.ground import Ground
@@ -406,6 +412,25 @@ class TestMemory:
         [seen] = evidence_of([one], self.STATE, rates(), works).decode
         assert seen.spread == pytest.approx(spread)
 
+    def test_no_arithmetic_gives_a_prompts_rate_far_above_its_own(self):
+        [work] = works(None, PP512)
+        known = 1e12 / (2 * 1.2e9)
+        state = replace(self.STATE, flops={HOST: 1e12})
+        assert prompt_times_faster([work], state.flops, 1 / known) == pytest.approx(1, rel=0.3)
+        honest, forged = run_at(20.0, 8 * known), run_at(20.0, 40 * known)
+        assert reason_against(honest, state, works) is None
+        assert reason_against(forged, state, works) is LeftOut.BEYOND
+        assert reason_against(run_at(None, 40 * known), state, works) is LeftOut.BEYOND
+        assert reason_against(forged, self.STATE, works) is None
+
+    def test_the_newest_of_each_test_count(self):
+        """Equations of hundreds of runs would take a minute."""
+        of_prompts = [run_at(None, 100.0)] * (MAX_BUILDS + 2)
+        of_both = [run_at(20.0, 100.0)] * (MAX_BUILDS + 1)
+        found = evidence_of([*of_prompts, *of_both], self.STATE, rates(), works)
+        assert (len(found.decode), len(found.prompt)) == (MAX_BUILDS, MAX_BUILDS)
+        assert found.left_out == ((LeftOut.OLDER, 3),)
+
     def test_of_what_caches_may_hold_there_is_no_verdict(self):
         state = replace(self.STATE, memory={HOST: Memory(32e9, cached_below_bytes=1 << 30)})
         fast = self.found(390.0, state)
@@ -430,8 +455,9 @@ def works(_run, _test):
     return device_works((), asked(), Use(context=128, depth=64), ON_HOST)
 
 
-def run_at(tok_s):
-    return run(rates=(Rate(TG128.name, tok_s, 0.02, tok_s, 6),))
+def run_at(tok_s, prompt_tok_s=None):
+    told = ((TG128, tok_s), (PP512, prompt_tok_s))
+    return run(rates=tuple(Rate(t.name, rate, 0.02, rate, 6) for t, rate in told if rate))
 
 
 def run_with(**machine):
