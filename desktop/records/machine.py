@@ -80,6 +80,9 @@ class MemoryModules:
     channels: int | None = None
     """Only where the system names them; modules are not counted as channels."""
     modules: int | None = None
+    bus_bits: int | None = None
+    """Data lines of all channels together, without those of error correction; only where each
+    module tells its own and its channel. Never signed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,15 +9,14 @@ from desktop.estimate.fitting import Room
 from desktop.estimate.placed_work import Side, Sides
 from desktop.estimate.targets import targets_for
 from desktop.estimate.token_work import HOST
+from desktop.machine import pairing
 from desktop.records.estimate import Configuration, Efficiency, Target
-from desktop.records.machine import CARD_KINDS, Accelerator, Device, Machine
+from desktop.records.machine import Accelerator, Device, Machine
 from desktop.rules.memory_answers import used_cards
 from desktop.services import estimate_tables
 from desktop.services.estimate_tables import DeviceRow
+from desktop.services.this_host import host_of
 
-_BYTES_A_TRANSFER: Final = 8
-"""Of one memory channel of 64 bits."""
-_SERVER_CHANNELS: Final = 4
 _BACKENDS: Final = {"HIP": "ROCm", "MTL": "Metal"}
 """ggml's names of back ends that the table of targets has under others."""
 
@@ -42,12 +41,12 @@ class Devices:
 
 def devices_of(machine: Machine, listed: Sequence[Device]) -> Devices:
     """What the engine lists, with the catalogue's figures and the machine's memory."""
-    every = _paired(listed, used_cards(machine))
+    every = _paired(listed, machine)
     pairs = tuple(pair for pair in every if _known_memory(pair) is not None)
     unknown = [device for device, card in every if (device, card) not in pairs]
     cards = tuple(device for device, _ in pairs)
     known = {card.name: _card(card, accelerator) for card, accelerator in pairs}
-    host = _host(machine)
+    host = host_of(machine)
     targets = {name: _target(c, d) for d in cards if (c := known[(name := d.name)]) is not None}
     targets[HOST] = next(iter(targets_for(host, estimate_tables.known_targets())), None)
     told = {name: target for name, target in targets.items() if target is not None}
@@ -76,17 +75,20 @@ def _computes_bf16(
     return host.bf16 if machine.cpu.instruction_sets else None
 
 
-def _paired(
-    listed: Sequence[Device], accelerators: Sequence[Accelerator]
-) -> tuple[tuple[Device, Accelerator], ...]:
-    """Each card with the engine's device for it; several back ends may list one card."""
-    left = [device for device in listed if device.kind in CARD_KINDS]
-    pairs = []
-    for card in accelerators:
-        own = [d for d in left if d.pci_address and d.pci_address == card.pci_address] or left[:1]
-        pairs += [(device, card) for device in own[:1]]
-        left = [device for device in left if device not in own]
-    return tuple(pairs)
+def _paired(listed: Sequence[Device], machine: Machine) -> tuple[tuple[Device, Accelerator], ...]:
+    """Each used card with the engine's first device for it; in the engine's order.
+
+    A card and a device that fit none are left out: `unused_cards` names the card.
+    """
+    used, every = used_cards(machine), machine.accelerators
+    found: dict[int, Device] = {}
+    for own in pairing.by_backend(listed):
+        for card, device in pairing.pairs(every, own):
+            found.setdefault(card, device)
+    # the same objects: two cards may be equal in all that is told of them
+    kept = [(d, every[c]) for c, d in found.items() if any(every[c] is card for card in used)]
+    places = {id(device): place for place, device in enumerate(listed)}
+    return tuple(sorted(kept, key=lambda pair: places[id(pair[0])]))
 
 
 def _all_sides(
@@ -162,28 +164,3 @@ def _target(configuration: Configuration, device: Device) -> Target | None:
     found = targets_for(configuration, estimate_tables.known_targets())
     wanted = _BACKENDS.get(device.backend, device.backend)
     return next((t for t in found if t.backend == wanted), found[0] if found else None)
-
-
-def _host(machine: Machine) -> Configuration:
-    """The processor with the system's memory, by its modules where the system tells of them."""
-    modules = machine.modules
-    bandwidth = None
-    channels = modules.channels if modules else None
-    if modules and modules.speed_mt_s and channels:
-        bandwidth = modules.speed_mt_s * 1e6 * _BYTES_A_TRANSFER * channels
-    server = channels is not None and channels >= _SERVER_CHANNELS
-    small = machine.architecture in {"aarch64", "armv7l"} and not server
-    # how much there is, is a question of the room: of this row only classes and rates are asked
-    ram = machine.ram_bytes or 0
-    return Configuration(
-        id="this",
-        name=machine.cpu.name or "this machine's processor",
-        vendor="any",
-        device_class="cpu-server" if server else "cpu-arm" if small else "cpu-desktop",
-        memory_bytes=ram,
-        usable_bytes=ram,
-        bandwidth_bytes_s=bandwidth,
-        fp16_flops=None,
-        bf16=bool({"avx512_bf16", "amx_bf16", "bf16"} & set(machine.cpu.instruction_sets)),
-        shared_memory=True,
-    )

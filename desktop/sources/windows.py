@@ -23,6 +23,7 @@ CIM_PROPERTIES: Final = MappingProxyType(
             "Capacity",
             "SMBIOSMemoryType",
             "ConfiguredClockSpeed",
+            "DataWidth",
             "BankLabel",
             "DeviceLocator",
         ),
