@@ -713,6 +713,17 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
             "caches may have helped: {tests}.",
             "Measure them again while the machine is quiet: `gram parts`.",
         ),
+        "estimate_parts_doubtful": Sentence(
+            "A run here took {times} times the memory's bandwidth by the parts, so one of the two "
+            "is wrong, and until it is known which, nothing follows from the parts.",
+            "Measure them again while the machine is quiet: `gram parts`.",
+        ),
+        "estimate_parts_slow": Sentence(
+            "Runs here took {times} times the memory's bandwidth by the parts: these are of a slow "
+            "moment and count as so much faster, which widens the ranges. Of prompts nothing "
+            "follows.",
+            "Measure them again while the machine is quiet: `gram parts`.",
+        ),
         "estimate_no_parts": Sentence(
             "By the catalogue's interval for such devices, not by parts measured here.",
             "Measure them, in under a minute: `gram fits --probe`.",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from desktop.errors import Reason
 from desktop.estimate.bounds import Memory
 from desktop.estimate.calibration import DeviceRates, device_rates, less_sure
+from desktop.estimate.doubt import Doubt, by_parts, doubt_of, in_spite_of, judged, most_bytes_s
 from desktop.estimate.evidence import Evidence, evidence_of, left_out_reason
 from desktop.estimate.here import Here
 from desktop.estimate.machine_state import State
@@ -78,6 +79,10 @@ def _ground(
     known = _device_rates(devices, used, threads)
     state = replace(state, memory=_memory(devices, used, known), flops=_flops(devices, known))
     builds, runs = RunBuilds(paths, devices), tuple(kept_runs(paths))
+    state = judged(runs, state, builds.of)
+    seconded = used.seconded or set(state.devices) <= set(devices.bandwidths)
+    doubt = doubt_of(runs, state, by_parts(known, state), builds.of, seconded=seconded)
+    known = in_spite_of(doubt, known)
     evidence = evidence_of(runs, state, known, builds.of) if known else Evidence()
     memory = evidence.memory or state.memory
     here = Here(
@@ -102,21 +107,25 @@ def _ground(
         parts_at=parts.started_at if parts else None,
         computes_bf16=devices.computes_bf16,
         measured=builds.measured(runs, state),
-        told=_told(facts, here, used),
+        told=_told(facts, here, used, doubt),
     )
 
 
-def _told(facts: MachineFacts, here: Here, used: UsedParts) -> tuple[Reason, ...]:
+def _told(
+    facts: MachineFacts, here: Here, used: UsedParts, doubt: Doubt | None
+) -> tuple[Reason, ...]:
     """What is said once of all estimates."""
     # the last two of what was given up: the engine, and why
     silent = facts.given_up[-2:] if facts.engine is None else ()
-    # of parts that were measured beside busy programs it is told already why nothing follows
+    # of parts that were measured beside busy programs, and of doubtful ones, it is told already
+    # why nothing follows
     busy = any(reason.code == "estimate_parts_busy" for reason in used.told)
-    lacks = used.parts is not None and not here.rates and not busy
+    lacks = used.parts is not None and not here.rates and not busy and doubt is None
     lacking = (Reason("estimate_parts_lacking", {"threads": usable_cores()}),) if lacks else ()
     left = left_out_reason(here.evidence.left_out)
+    doubted = (doubt.told,) if doubt else ()
     unused = unused_cards(facts.machine, facts.engine)
-    return (*silent, *unused, *used.told, *lacking, *((left,) if left else ()))
+    return (*silent, *unused, *used.told, *doubted, *lacking, *((left,) if left else ()))
 
 
 def _device_rates(devices: Devices, used: UsedParts, threads: int) -> dict[str, DeviceRates]:
@@ -134,7 +143,7 @@ def _memory(
     devices: Devices, used: UsedParts, known: Mapping[str, DeviceRates]
 ) -> dict[str, Memory]:
     """The larger of the catalogue's and the measured: what was reached once can be reached."""
-    types = {name: max(1 / rate.byte_s for rate in of.types.values()) for name, of in known.items()}
+    types = {name: most_bytes_s(of) for name, of in known.items()}
     told = (devices.bandwidths, used.bandwidths, types)
     host = many_caches_bytes(last_level_cache_bytes())
     return {

@@ -39,6 +39,8 @@ class UsedParts:
     told: tuple[Reason, ...] = ()
     bandwidths: Mapping[str, float] = field(default_factory=dict)
     """Bytes a second of each device's memory that any of this machine's kept parts reached."""
+    seconded: bool = False
+    """Whether several kept parts reached about the same bandwidth, on every device."""
 
 
 def used_parts(paths: Paths, measured: Parts | None, state: State) -> UsedParts:
@@ -75,6 +77,7 @@ def used_parts(paths: Paths, measured: Parts | None, state: State) -> UsedParts:
             *_left_out(rates, state.threads),
         ),
         bandwidths=_reached(found, state),
+        seconded=_are_alike(found, state),
     )
 
 
@@ -109,6 +112,15 @@ def _reached(many: Iterable[Parts], state: State) -> dict[str, float]:
     rates = [r for parts in many for r in _rates(parts, state) if is_trusted(r)]
     told = {name: memory_bandwidth_bytes_s(rates, name) for name in {r.device for r in rates}}
     return {name: bandwidth for name, bandwidth in told.items() if bandwidth is not None}
+
+
+def _are_alike(many: Sequence[Parts], state: State) -> bool:
+    """Whether of every device another measurement reached at least half of the most."""
+    each = [_reached([parts], state) for parts in many]
+    return all(
+        sum(2 * one.get(name, 0.0) >= most for one in each) > 1
+        for name, most in _reached(many, state).items()
+    )
 
 
 def _better(newest: Parts, older: Iterable[Parts], now: PowerSupply) -> Parts | None:

@@ -61,6 +61,8 @@ _ADVICE: Final[Mapping[str, str]] = {
     "estimate_parts_quieter": _MEASURE_AGAIN,
     "estimate_parts_disturbed": _MEASURE_AGAIN,
     "estimate_parts_unsure": _MEASURE_AGAIN,
+    "estimate_parts_doubtful": _MEASURE_AGAIN,
+    "estimate_parts_slow": _MEASURE_AGAIN,
     "estimate_parts_supply": QT_TRANSLATE_NOOP(
         "Reasons", "Measure them again on the page Machine."
     ),

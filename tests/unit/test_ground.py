@@ -263,12 +263,13 @@ LARGE = "llama-3.1-8b-instruct"
 """Several times the largest caches."""
 
 
-def large_run(threads, tok_s, **changes):
+def large_run(threads, tok_s, label="Q4_K_M", **changes):
     of = find(LARGE, models())
-    one = run(threads, "Q4_K_M", tok_s, **changes)
+    quant = find(label, estimate_tables.quants())
+    one = run(threads, label, tok_s, **changes)
     build = replace(
-        one.build, name=f"{LARGE}-Q4_K_M.gguf", architecture=of.architecture,
-        parameters=of.parameters, size_bytes=4_920_739_232,
+        one.build, name=f"{LARGE}-{label}.gguf", architecture=of.architecture,
+        parameters=of.parameters, size_bytes=file_bytes(of, quant),
     )  # fmt: skip
     return replace(one, build=build)
 
@@ -281,6 +282,8 @@ def large_rows(home, facts):
 
 
 def test_a_run_that_no_memory_allows_is_left_out_and_told(home, facts, keep, threads):
+    """Two measurements of parts speak against it."""
+    keep(PARTS_TYPE, parts_payload, parts(threads, gb_s=20.0))
     keep(PARTS_TYPE, parts_payload, parts(threads))
     _, before = large_rows(home, facts)
     ceiling = before["Q4_K_M"].estimate.decode.ceiling_tok_s
@@ -295,6 +298,61 @@ def test_a_run_that_no_memory_allows_is_left_out_and_told(home, facts, keep, thr
     keep(RUN_TYPE, run_payload, large_run(threads, 0.9 * ceiling))
     found, rows = large_rows(home, facts)
     assert rows["Q4_K_M"].measured_tok_s == pytest.approx(0.9 * ceiling, rel=1e-3)
+
+
+def test_one_measurement_of_parts_and_one_run_that_contradict_are_doubtful(
+    home, facts, keep, threads
+):
+    """Nobody knows which of them is wrong."""
+    keep(PARTS_TYPE, parts_payload, parts(threads, gb_s=1.5))
+    keep(RUN_TYPE, run_payload, large_run(threads, 4.9))
+    found, rows = large_rows(home, facts)
+    assert codes(found) == ["estimate_parts_doubtful"]
+    assert "took 15 times" in found.told[0].text()
+    assert "gram parts" in found.told[0].advice()
+    assert {row.estimate.decode for row in rows.values()} == {None}
+    keep(PARTS_TYPE, parts_payload, parts(threads))
+    found, rows = large_rows(home, facts)
+    assert codes(found) == []
+    assert rows["Q4_K_M"].estimate.tier is Tier.A
+    assert rows["Q4_K_M"].measured_tok_s == pytest.approx(4.9, rel=1e-3)
+
+
+def test_a_run_beyond_all_memory_makes_no_doubt_of_the_parts(home, facts, keep, threads):
+    keep(PARTS_TYPE, parts_payload, parts(threads))
+    _, before = large_rows(home, facts)
+    keep(RUN_TYPE, run_payload, large_run(threads, 9e5))
+    found, rows = large_rows(home, facts)
+    assert codes(found) == ["estimate_runs_left_out"]
+    assert rows["Q4_K_M"].estimate == before["Q4_K_M"].estimate
+
+
+def test_nor_does_one_that_another_run_speaks_against(home, facts, keep, threads):
+    keep(PARTS_TYPE, parts_payload, parts(threads))
+    keep(RUN_TYPE, run_payload, large_run(threads, 100.0))
+    keep(RUN_TYPE, run_payload, large_run(threads, 4.9))
+    found, rows = large_rows(home, facts)
+    assert codes(found) == ["estimate_runs_left_out"]
+    assert rows["Q4_K_M"].measured_tok_s == pytest.approx(4.9, rel=1e-3)
+
+
+@pytest.mark.parametrize("gb_s", [1.5, 8.0])
+def test_runs_of_several_builds_that_agree_outweigh_one_measurement_of_parts(
+    home, facts, keep, threads, gb_s
+):
+    keep(PARTS_TYPE, parts_payload, parts(threads, gb_s=gb_s))
+    for tok_s, label in ((4.9, "Q4_K_M"), (4.8, "Q4_K_M"), (2.9, "Q8_0")):
+        keep(RUN_TYPE, run_payload, large_run(threads, tok_s, label=label))
+    found, rows = large_rows(home, facts)
+    assert found.runs == 3
+    assert codes(found) == (["estimate_parts_slow"] if gb_s < 3 else [])
+    own = rows["Q4_K_M"].estimate
+    assert own.tier is Tier.A
+    assert own.decode.low_tok_s < 4.85 <= 1.01 * own.decode.high_tok_s
+    # of what was not measured the range is no narrow one
+    other = rows["Q4_0"].estimate.decode
+    assert other.low_tok_s < 4.9 < 1.2 * other.high_tok_s
+    assert other.high_tok_s > 1.2 * other.low_tok_s
 
 
 def shape(model):
