@@ -169,14 +169,16 @@ def _at_length(case: _Case, tokens: int) -> tuple[Work, ...]:
 
 def _measured_here(here: Here, case: _Case, use: Use, span: Span, prompts: _Prompts) -> FitRow:
     """Tier A or B."""
-    speed, doubt = _speed(here, case, span)
+    speed, of_speed = _speed(here, case, span)
     tier = Tier.A if here.evidence.decode else Tier.B
     row = _row(here, case, use)
     usual, whole = prompts
+    prompt, of_prompt = _prompt_speed(here, case, usual) if usual else (None, ())
+    doubt = of_speed or of_prompt
     estimate = replace(
         row.estimate,
         decode=speed,
-        prompt=_prompt_speed(here, case, usual),
+        prompt=prompt,
         first_token_s=_first(here, case, whole, use.prompt_tokens, speed),
         tier=tier,
         reasons=(*_reasons(here, case, tier), *doubt, *here.beside, *row.estimate.reasons),
@@ -186,28 +188,27 @@ def _measured_here(here: Here, case: _Case, use: Use, span: Span, prompts: _Prom
 
 
 def _speed(here: Here, case: _Case, span: Span) -> tuple[Speed, tuple[Reason, ...]]:
+    bound = bound_of(case.works, here.memory)
+    return _below(1 / bound.seconds, span, holds=bound.holds)
+
+
+def _prompt_speed(here: Here, case: _Case, prompt: Span) -> tuple[Speed, tuple[Reason, ...]]:
+    ceiling = PROMPT / _prompt_read_s(here, case, PROMPT)
+    return _below(ceiling, prompt, holds=bound_of(case.works, here.memory).holds)
+
+
+def _below(ceiling: float, span: Span, *, holds: bool) -> tuple[Speed, tuple[Reason, ...]]:
     """The range, never above the ceiling where the caches cannot help; and a doubt of the two.
 
     Where what was measured expects more than the ceiling, one of them is wrong. Nobody knows which,
     so the range reaches over both: to end it at the ceiling would leave next to nothing of it.
     """
-    bound = bound_of(case.works, here.memory)
-    low, high, ceiling = 1 / span.high, 1 / span.low, 1 / bound.seconds
-    if not bound.holds:
+    low, high = 1 / span.high, 1 / span.low
+    if not holds:
         return Speed(low, high, ceiling), ()
     if 1 / span.middle > ceiling:
         return Speed(min(low, ceiling), high, ceiling), (Reason("estimate_ceiling_doubtful", {}),)
     return Speed(low, min(high, ceiling), ceiling), ()
-
-
-def _prompt_speed(here: Here, case: _Case, prompt: Span | None) -> Speed | None:
-    if prompt is None:
-        return None
-    ceiling = PROMPT / _prompt_read_s(here, case, PROMPT)
-    low, high = 1 / prompt.high, 1 / prompt.low
-    if not bound_of(case.works, here.memory).holds:
-        return Speed(low, high, ceiling)
-    return Speed(min(low, ceiling), min(high, ceiling), ceiling)
 
 
 def _first(

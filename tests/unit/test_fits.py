@@ -253,6 +253,14 @@ class TestTiers:
         told = next(r for r in found.estimate.reasons if r.code == "estimate_ceiling_doubtful")
         assert "gram parts" in told.advice()
 
+    def test_so_it_is_of_a_prompt(self):
+        usual = row(asked()).estimate.prompt
+        found = row(asked(), bandwidths={HOST: 0.05e9}).estimate
+        assert found.prompt.ceiling_tok_s < usual.low_tok_s
+        assert found.prompt.low_tok_s == found.prompt.ceiling_tok_s
+        assert found.prompt.high_tok_s == usual.high_tok_s
+        assert [r.code for r in found.reasons].count("estimate_ceiling_doubtful") == 1
+
     def test_absurd_questions_are_refused(self):
         with pytest.raises(GramError) as e:
             rows_here(here(), [asked()], Use(context=0))
