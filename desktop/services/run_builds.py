@@ -31,8 +31,9 @@ _NEWEST: Final = 5
 _PARAMETERS_ALIKE: Final = 0.002
 """A run's build is the catalogue's model where their parameters differ by less."""
 _SIZES_ALIKE: Final = 0.03
-"""A run's build is of the catalogue's quantization where their sizes differ by less: llama.cpp's
-rule gives the tensors to the byte, and neighbouring quantizations differ by 4 % and more."""
+"""A run's build is of the catalogue's quantization where their sizes differ by less. llama.cpp's
+rule gives the tensors to the byte; its versions and importance matrices change some tensors' types,
+and less than it takes to make one mix the next (Q4_K_S and Q4_K_M differ by 4 %)."""
 _HEADER_BYTES: Final = 64
 """A file is larger than its tensors by at most so much for each word of the vocabulary: its text,
 kind and score, and the merges."""
