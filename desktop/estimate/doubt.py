@@ -71,9 +71,10 @@ def judged(runs: Sequence[Run], state: State, work_of: WorkOf) -> State:
     groups = [
         told[i : bisect_right(told, _ALIKE * one.times, key=_times)] for i, one in enumerate(told)
     ]
-    enough = [g for g in groups if len(g) >= _RUNS and len({one.build for one in g}) >= _BUILDS]
-    most: list[_Told] = max(enough, key=len, default=[])
-    agreed = median(map(_times, most)) if most else 0.0
+    # the largest group, also of one build, so that a few that agree do not outweigh many
+    most: list[_Told] = max(groups, key=len, default=[])
+    enough = len(most) >= _RUNS and len({one.build for one in most}) >= _BUILDS
+    agreed = median(map(_times, most)) if enough else 0.0
     if agreed <= 1:
         return state
     memory = {

@@ -336,6 +336,17 @@ def test_nor_does_one_that_another_run_speaks_against(home, facts, keep, threads
     assert rows["Q4_K_M"].measured_tok_s == pytest.approx(4.9, rel=1e-3)
 
 
+def test_few_runs_that_agree_do_not_outweigh_many(home, facts, keep, threads):
+    keep(PARTS_TYPE, parts_payload, parts(threads))
+    for tok_s, label in ((98.0, "Q4_K_M"), (97.0, "Q4_K_M"), (55.0, "Q8_0")):
+        keep(RUN_TYPE, run_payload, large_run(threads, tok_s, label=label))
+    for _ in range(4):
+        keep(RUN_TYPE, run_payload, large_run(threads, 4.9))
+    found, rows = large_rows(home, facts)
+    assert "3 faster than any memory" in found.told[0].text()
+    assert rows["Q4_K_M"].measured_tok_s == pytest.approx(4.9, rel=1e-3)
+
+
 @pytest.mark.parametrize("gb_s", [1.5, 8.0])
 def test_runs_of_several_builds_that_agree_outweigh_one_measurement_of_parts(
     home, facts, keep, threads, gb_s
