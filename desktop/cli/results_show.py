@@ -7,13 +7,14 @@ from desktop.cli import figures
 from desktop.cli.figures import DASH
 from desktop.cli.fitting import Column, print_fitting
 from desktop.cli.output import say
-from desktop.cli.parts_show import figure
+from desktop.cli.parts_show import figure, with_threads
 from desktop.cli.prose import heading, paragraph
-from desktop.records.parts import PartRate, PartsOfDevice, PartsRow
+from desktop.records.parts import PartRate, PartsOfDevice, PartsRow, PartTest
 from desktop.records.request import ResultRow
 from desktop.records.run import Note
 from desktop.rules.marks import SIGNS
 from desktop.rules.notes import WORDS
+from desktop.rules.parts_words import TESTS
 
 NOTHING: Final = "Nothing was measured here yet. Start with `gram bench`."
 _NO_RUNS: Final = "No build was measured here yet: `gram bench` does it."
@@ -80,9 +81,9 @@ def _parts_columns(lines: Sequence[tuple[PartsRow, PartsOfDevice]]) -> list[Colu
     return [
         Column("id", [row.id[:8] for row, _ in lines], heading=True),
         Column("when (UTC)", [_when(row.at) for row, _ in lines], heading=True),
-        Column("device", [device.device for device in devices]),
-        Column("F16 product", [_figure(device.product) for device in devices], right=True),
-        Column("memory", [_figure(device.memory) for device in devices], right=True),
+        Column("device", [with_threads(d.device, d.threads) for d in devices]),
+        Column(TESTS[PartTest.MATMUL_F16], [_figure(d.product) for d in devices], right=True),
+        Column(TESTS[PartTest.MATVEC_F16], [_figure(d.matrix_vector) for d in devices], right=True),
         Column("notes", [_notes(row) for row, _ in lines]),
         Column("signed", [_key(row.key_id) for row, _ in lines], drop=1),
         Column("what it is", [device.description or DASH for device in devices], drop=2),
@@ -112,7 +113,7 @@ def _figure(rate: PartRate | None) -> str:
 
 
 def _marks(device: PartsOfDevice) -> tuple[Note, ...]:
-    return tuple(m for rate in (device.product, device.memory) if rate for m in rate.marks)
+    return tuple(m for rate in (device.product, device.matrix_vector) if rate for m in rate.marks)
 
 
 def _notes(row: PartsRow) -> str:

@@ -135,10 +135,12 @@ class PartsOfDevice:
     device: str
     """The engine's name of it."""
     description: str | None
+    threads: int | None
+    """The most that it was measured with: of these are the rates. None on cards."""
     product: PartRate | None
-    """The fastest large product: FLOP/s."""
-    memory: PartRate | None
-    """The fastest of the tests of memory: bytes/s."""
+    """The large product of F16 weights, which reading a prompt is made of: FLOP/s."""
+    matrix_vector: PartRate | None
+    """Matrix-vector products of F16 weights, which generating is made of: bytes/s."""
 
 
 @dataclass(frozen=True, slots=True)

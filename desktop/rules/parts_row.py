@@ -1,11 +1,11 @@
 """The line of kept parts in a list of results."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from desktop.records.parts import PartRate, Parts, PartsOfDevice, PartsRow, PartTest
 from desktop.records.statement import Statement
 from desktop.rules.notes import notes_of_parts
-from desktop.rules.parts_rates import READING, caches_may_help, rates_of
+from desktop.rules.parts_rates import rates_of
 
 
 def parts_row(statement: Statement, parts: Parts) -> PartsRow:
@@ -30,11 +30,8 @@ def parts_row(statement: Statement, parts: Parts) -> PartsRow:
 
 def _of_device(name: str, description: str | None, rates: Sequence[PartRate]) -> PartsOfDevice:
     own = [rate for rate in rates if rate.device == name]
-    product = _fastest(rate for rate in own if rate.test is PartTest.MATMUL_F16)
-    memory = _fastest(rate for rate in own if rate.test in READING)
-    return PartsOfDevice(name, description, product, memory)
-
-
-def _fastest(rates: Iterable[PartRate]) -> PartRate | None:
-    """One that caches may have helped only where there is no other."""
-    return max(rates, key=lambda rate: (not caches_may_help(rate), rate.median), default=None)
+    threads = max((rate.threads for rate in own if rate.threads is not None), default=None)
+    # what one thread reaches says little of generating, and a copy writes as well as it reads
+    found = {rate.test: rate for rate in own if rate.threads == threads}
+    product, reading = found.get(PartTest.MATMUL_F16), found.get(PartTest.MATVEC_F16)
+    return PartsOfDevice(name, description, threads, product, reading)

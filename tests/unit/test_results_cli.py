@@ -22,10 +22,11 @@ from desktop.identity.envelope import seal
 from desktop.identity.signer import Signer
 from desktop.network.ledger import Ledger
 from desktop.records.events import PartsFinished, RunFinished
+from desktop.records.parts import Part, PartTest
 from desktop.records.run import Note
 from desktop.rules.marks import SIGNS
 from desktop.rules.notes import WORDS
-from desktop.rules.parts_rates import rates_of
+from desktop.rules.parts_rates import rates_of, work_of
 from desktop.rules.statements import PARTS_TYPE, RUN_TYPE, parts_payload, run_payload
 from desktop.settings import Settings
 from tests.golden import full
@@ -60,6 +61,27 @@ def parts_id(keep):
 
 
 @pytest.fixture
+def generating_id(keep):
+    """Parts of one thread and of all, and of a card."""
+    large, product = (4096, 1, 4096, 16), (512, 512, 512, 1)
+
+    def part(test, threads, shape, ns, device="CPU"):
+        return Part(device, test, threads, work_of(test, shape), (ns,) * 6, shape)
+
+    parts = (
+        part(PartTest.COPY, 1, (2**26,), 10_000_000),
+        part(PartTest.MATMUL_F16, 1, product, 2_000_000),
+        part(PartTest.MATVEC_F16, 1, large, 20_000_000),
+        part(PartTest.MATVEC_Q4_0, 12, (4096, 1, 4096, 64), 10_000_000),
+        part(PartTest.MATVEC_F16, 12, large, 25_000_000),
+        part(PartTest.MATMUL_F16, 12, product, 1_000_000),
+        part(PartTest.COPY, None, (2**26,), 1_000_000, "CUDA0"),
+        part(PartTest.MATVEC_F16, None, large, 2_000_000, "CUDA0"),
+    )
+    return keep(PARTS_TYPE, parts_payload, replace(full.full_parts(), parts=parts, skipped=()))
+
+
+@pytest.fixture
 def gram(home, capsys):
     """Run `gram ARGS`; its status, what it printed, what it complained of."""
 
@@ -88,9 +110,26 @@ class TestLists:
         [row] = json.loads(gram("results", "--parts", "--json")[1])
         assert (row["id"], row["key_id"], row["at"]) == (parts_id, SIGNER.key_id, full.AT)
         assert [d["device"] for d in row["devices"]] == ["CPU", "CUDA0"]
-        assert row["devices"][0]["memory"]["test"] == "matvec_q4_0"
+        assert row["devices"][0]["threads"] == 12
         assert row["devices"][0]["product"] is None
         assert row["notes"][:3] == ["too_few_repetitions", "caches_may_have_helped", "on_battery"]
+
+    def test_parts_are_listed_by_what_prompts_and_generating_are_made_of(self, gram, generating_id):
+        [row] = json.loads(gram("results", "--parts", "--json")[1])
+        cpu, card = row["devices"]
+        assert (cpu["threads"], card["threads"]) == (12, None)
+        # one thread's copy is faster here than anything, and Q4_0 than F16
+        assert (cpu["matrix_vector"]["test"], cpu["matrix_vector"]["threads"]) == ("matvec_f16", 12)
+        assert (cpu["product"]["test"], cpu["product"]["threads"]) == ("matmul_f16", 12)
+        assert card["matrix_vector"]["test"] == "matvec_f16"
+        assert card["product"] is None
+        _, said, _ = gram("results", "--parts")
+        line = next(line for line in said.splitlines() if "12 threads" in line)
+        assert "matrix-vector, F16" in said
+        assert "product, F16" in said
+        # 512 MiB in 25 ms, 2 x 512 ** 3 operations in 1 ms
+        assert "21.5 GB/s" in line
+        assert "0.268 TFLOP/s" in line or "268 GFLOP/s" in line
 
     def test_runs_and_parts_stand_one_below_the_other(self, gram, run_id, parts_id):
         _, said, _ = gram("results")
@@ -126,7 +165,7 @@ class TestLists:
 
     @pytest.mark.parametrize("columns", [60, 80])
     def test_a_narrow_terminal_loses_nothing_that_matters(
-        self, gram, run_id, parts_id, columns, monkeypatch
+        self, gram, run_id, generating_id, columns, monkeypatch
     ):
         monkeypatch.setenv("COLUMNS", str(columns))
         _, said, _ = gram("results")
@@ -135,7 +174,7 @@ class TestLists:
         whole = "".join(line.strip() for line in lines)
         assert "…" not in whole
         assert BUILD in whole
-        for words in (run_id[:8], "640 ?", "40.0 ?", parts_id[:8], "GB/s ?c", "CUDA0"):
+        for words in (run_id[:8], "640 ?", "40.0 ?", generating_id[:8], "21.5 GB/s", "CUDA0"):
             assert any(words in line for line in lines), words
 
 
