@@ -755,7 +755,7 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
             "Measure the parts again while the machine is quiet: `gram parts`.",
         ),
         "estimate_fits_nowhere": Sentence(
-            "It needs {need}; {usable} of all memory here can be used.",
+            "It needs {need}; of all memory here {usable} can be used beside the engine's own.",
             "Choose a smaller quantization or model, or a shorter context.",
         ),
         "estimate_card_lacks": Sentence(
@@ -763,7 +763,8 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
             "Choose a smaller quantization or model, or a shorter context.",
         ),
         "estimate_host_lacks": Sentence(
-            "It needs {need} of the system's memory; of {memory} {usable} can be used.",
+            "It needs {need} of the system's memory; of {memory} {usable} can be used beside the "
+            "engine's own.",
             "Choose a smaller quantization or model, or a shorter context.",
         ),
         "estimate_host_memory_unknown": Sentence(
@@ -932,7 +933,15 @@ class LedgerError(GramError):
 
 
 def _fill(template: str, params: Mapping[str, Param]) -> str:
-    return template.format_map({name: visible(value) for name, value in params.items()})
+    return template.format_map({name: in_sentence(value) for name, value in params.items()})
+
+
+def in_sentence(value: Param) -> str:
+    """`value` as sentences have it: whole thousands with marks, `40,960`; text `visible`."""
+    if isinstance(value, str):
+        return visible_text(value)
+    whole = int(value) if _LEAST_MARKED <= abs(value) < _MOST_MARKED else None
+    return f"{whole:,}" if whole == value else str(value)
 
 
 _NOT_SHOWN: Final = "\N{REPLACEMENT CHARACTER}"
@@ -951,6 +960,11 @@ _IGNORABLE: Final = frozenset(
         ),
     )
 )
+
+
+_LEAST_MARKED: Final = 1000
+_MOST_MARKED: Final = 1e15
+"""From here on a number is no count: `1e+18` stays as it is."""
 
 
 def visible(value: Param) -> Param:

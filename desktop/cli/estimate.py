@@ -128,7 +128,8 @@ def _show_here(model: Model, quant: Quant | None, options: Options) -> None:
 
 def _show_device(model: Model, profile: Profile, quant: Quant | None, options: Options) -> None:
     device = _device(options["device"] or "", profile)
-    sheet = sheet_of(model, profile, position_of(model, options["position"]))
+    quants = None if quant is None else (quant,)
+    sheet = sheet_of(model, profile, position_of(model, options["position"]), quants)
     page = device_page_of(sheet, device, quant)
     if options["as_json"]:
         say_json(estimate_json.device_page(sheet, page))

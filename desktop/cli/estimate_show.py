@@ -12,7 +12,7 @@ from desktop.errors import Reason
 from desktop.estimate import printed, reasons
 from desktop.estimate.facts import active_parameters, facts_of
 from desktop.estimate.page import ModelPage
-from desktop.estimate.page_words import WORDS, Said
+from desktop.estimate.page_words import WORDS, Said, position_said, room_said
 from desktop.estimate.profile import ProfileId
 from desktop.estimate.start_words import start_lines
 from desktop.records.estimate import Tier
@@ -48,12 +48,12 @@ def words(*codes: str) -> str:
 
 def position_words(depth: int) -> str:
     """What every rate holds for."""
-    return Said("head.position", {"position": f"{depth:,}"}).text()
+    return position_said(depth).text()
 
 
 def room_words(context: int) -> str:
     """What every memory holds for, and what another command counts."""
-    return f"{Said('head.room', {'room': f'{context:,}'}).text()} {words('head.room.fits')}"
+    return f"{room_said(context).text()} {words('head.room.fits')}"
 
 
 def _head(page: ModelPage) -> None:

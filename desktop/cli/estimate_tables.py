@@ -165,7 +165,7 @@ def _prompt(row: QuantRow) -> str:
 
 def _first(row: QuantRow) -> str:
     first = row.estimate.first_token_s if row.estimate else None
-    return f"{first.low:.2f}–{first.high:.2f}" if first else ""  # noqa: RUF001
+    return printed.seconds(first) if first else ""
 
 
 def _bytes(count: int | None) -> str:

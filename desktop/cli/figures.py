@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from desktop.estimate import printed
 from desktop.records.energy import Energy, MeterFacts, Scope
 from desktop.records.run import Note, Rate
 from desktop.rules.marks import signs
@@ -16,11 +17,8 @@ _SCOPES: Final[Mapping[Scope, str]] = {
 
 
 def number(value: float) -> str:
-    """Three significant figures, never in powers of ten: `0.0712`, `48.3`, `1230`."""
-    if value == 0:
-        return "0"
-    digits = f"{value:.3g}"
-    return f"{float(digits):,.0f}" if abs(float(digits)) >= 100 else f"{float(digits):#.3g}"  # noqa: PLR2004
+    """Three significant figures, never in powers of ten: `0.0712`, `48.3`, `1,230`."""
+    return printed.figure(value)
 
 
 def spread(value: float | None) -> str:

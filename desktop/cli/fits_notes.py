@@ -41,11 +41,6 @@ _GENERAL: Final = {
     "estimate_context_untold": "No source tells how long a context it is trained for.",
 }
 """Sentences for reasons that rows have with parameters of their own."""
-_HERE: Final = {
-    "estimate_no_bandwidth": "No source tells how fast the memory of {device} is, and no "
-    "measurement counts: so there is no rate. `gram fits --probe` measures it.",
-}
-"""Where a reason speaks of such machines, of this one."""
 
 
 def above(found: Fits) -> Iterator[str]:
@@ -95,8 +90,8 @@ def _how_to_measure(found: Fits) -> str:
     rated = any(row.estimate.decode for row in found.rows)
     known = "rates are by the catalogue alone" if rated else "no speed is known"
     return (
-        f"Nothing was measured on this machine yet, so {known}. `gram fits --probe` measures its "
-        "parts, the speed of its memory and arithmetic, in under a minute and then shows this "
+        f"This machine's parts were not measured yet, so {known}. `gram fits --probe` measures "
+        "them, the speed of its memory and arithmetic, in under a minute and then shows this "
         "table; `gram parts` measures them alone."
     )
 
@@ -109,7 +104,7 @@ def _too_slow(found: Fits) -> Iterator[str]:
     fast = sum(low >= found.request.at_least_tok_s for low in rates)
     if fast == len(rates):
         return
-    whose = f"{fast:,} of {_plural(len(rates), 'model')}" if fast else "No model here"
+    whose = f"{fast:,} of {plural(len(rates), 'model')}" if fast else "No model here"
     reach, their = ("reach", "their") if fast > 1 else ("reaches", "its")
     least = f"{_least(found)} tokens a second over {their} whole range"
     yield f"{whose} {reach} {least} (--at-least N asks for another speed)."
@@ -130,10 +125,10 @@ def _counted(found: Fits) -> str:
         return "" if found.ruled_out else "Nothing runs here."
     if _named(found):
         counted = [row for row in found.rows if not is_beyond(row)]
-        builds = _plural(len(counted), "build")
-        return f"{builds} of {_plural(models, 'model')}: a build is a model in one quantization."
+        builds = plural(len(counted), "build")
+        return f"{builds} of {plural(models, 'model')}: a build is a model in one quantization."
     each = "" if models == 1 else "each "
-    return f"{_plural(models, 'model')}, {each}in one quantization."
+    return f"{plural(models, 'model')}, {each}in one quantization."
 
 
 def _left_out(found: Fits) -> str:
@@ -142,10 +137,10 @@ def _left_out(found: Fits) -> str:
     told = []
     if nowhere:
         do = "does" if nowhere == 1 else "do"
-        told.append(f"{_plural(nowhere, 'more model')} {do} not fit here")
+        told.append(f"{plural(nowhere, 'more model')} {do} not fit here")
     if beyond:
         is_ = "is" if beyond == 1 else "are"
-        told.append(f"{_plural(beyond, 'more model')} {is_} not trained for {tokens} tokens")
+        told.append(f"{plural(beyond, 'more model')} {is_} not trained for {tokens} tokens")
     return f"{', and '.join(told)}: --all shows why." if told else ""
 
 
@@ -167,6 +162,10 @@ def _chosen(found: Fits) -> Iterator[str]:
             "little and fits most machines."
         )
     if running:
+        yield (
+            "It is chosen among those that most publishers make, such as Q4_K_M and Q8_0; --all "
+            "shows the others too."
+        )
         yield "What is worse than acceptable is shown only where nothing better fits."
     if any(row.fit is Fit.NOWHERE for row in found.rows):
         yield "Of a model that fits nowhere it is the one that needs the least memory."
@@ -185,15 +184,15 @@ def _ordered(found: Fits) -> Iterator[str]:
 
 def _columns(found: Fits) -> Iterator[tuple[str, str]]:
     """What each column says, by its head."""
-    context, before = f"{found.request.context:,}", f"{depth(found):,}"
+    context, before = plural(found.request.context, "token"), plural(depth(found), "other")
     split = "layers on the card with offload, or layers whose experts stay in the system's memory."
     yield SPLIT, f"{SPLIT}: {split}"
-    yield MEMORY, f"memory: weights, a cache for {context} tokens and scratch, together."
-    yield ESTIMATE, f"{ESTIMATE}: low to high, to generate one token after {before} others."
+    yield MEMORY, f"memory: weights, a cache for {context} and scratch, together."
+    yield ESTIMATE, f"{ESTIMATE}: low to high, to generate one token after {before}."
     yield CEILING, f"{CEILING}: the most tokens a second that the memory's bandwidth allows."
     yield PROMPT, f"{PROMPT}: reading a prompt of 512 tokens, from an empty cache (pp512)."
-    prompt = f"{depth(found) or 512:,}"
-    yield FIRST, f"{FIRST}: seconds until an answer to a prompt of {prompt} tokens begins."
+    prompt = plural(max(1, depth(found)), "token")
+    yield FIRST, f"{FIRST}: seconds until an answer to a prompt of {prompt} begins."
     yield MEASURED, f"{MEASURED}: by this machine's newest run of that build, no estimate."
     yield TIER, "tier: what the range rests on, none where there is none; numbers: reasons below."
 
@@ -212,8 +211,6 @@ def _meanings(rows: Sequence[FitRow]) -> Iterator[str]:
 def _meaning(given: Sequence[Reason]) -> str:
     """The sentence of all of them; a general one where each row has figures of its own."""
     one = given[0]
-    if one.code in _HERE:
-        return _HERE[one.code].format_map(dict(one.params))
     same = all(reason.params == one.params for reason in given)
     text = one.text() if same else _GENERAL.get(one.code, one.text())
     label = reasons.LABELS.get(one.code)
@@ -221,5 +218,6 @@ def _meaning(given: Sequence[Reason]) -> str:
     return said if label is None else f"{label}: {said}"
 
 
-def _plural(count: int, word: str) -> str:
+def plural(count: int, word: str) -> str:
+    """`1 token`, `4,096 tokens`."""
     return f"{count:,} {word}{'' if count == 1 else 's'}"

@@ -63,12 +63,13 @@ def rehearsal(found: Rehearsal) -> None:
 
 def _head(found: Fits) -> tuple[tuple[str, str], ...]:
     devices = "; ".join(f"{d.name}: {d.description}" for d in found.devices) or DASH
-    tokens, before = f"{found.request.context:,}", f"{depth(found):,}"
+    room = fits_notes.plural(found.request.context, "token")
+    before = fits_notes.plural(depth(found), "other")
     return (
         ("Machine", found.kind),
         ("Computes", f"{devices}; {found.threads} threads on the processor"),
         ("Memory", _all_memory(found)),
-        ("Context", f"room for {tokens} tokens; rates for a token after {before} others"),
+        ("Context", f"room for {room}; rates for a token after {before}"),
         ("Measured here", _measured_here(found)),
     )
 
@@ -81,10 +82,10 @@ def _all_memory(found: Fits) -> str:
 
 
 def _measured_here(found: Fits) -> str:
-    if found.parts_at is None:
-        return "nothing yet"
-    runs = f"{found.runs} own run{'' if found.runs == 1 else 's'}"
-    return f"parts of {found.parts_at} (UTC), {runs}"
+    """The runs are those that count; why others do not stands above the table."""
+    parts = "no parts yet" if found.parts_at is None else f"parts of {found.parts_at} (UTC)"
+    counts = "counts" if found.runs == 1 else "count"
+    return f"{parts}, {fits_notes.plural(found.runs, 'own run')} that {counts}"
 
 
 def _columns(rows: Sequence[FitRow]) -> list[Column]:
@@ -169,6 +170,9 @@ def _tier(row: FitRow, numbers: Mapping[str, int]) -> str:
 
 _SHORT: Final = {
     "estimate_no_bandwidth": "not known",
+    "estimate_parts_busy": "not known",
+    "estimate_parts_doubtful": "not known",
+    "estimate_parts_lacking": "not known",
     "estimate_beyond_context": "trained for {trained:,} tokens",
     "architecture_unknown": "unknown architecture",
 }

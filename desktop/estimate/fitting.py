@@ -80,7 +80,7 @@ def _with_offload(room: Room, model: Model, weights: Weights, use: Use, whole: N
         placement, closest = search.least(lambda tried: needs(model, weights, use, tried))
         if room.cards_bear(closest) and room.host_bears(closest):
             return _placed(Fit.WITH_OFFLOAD, room, placement, closest)
-    return _not_placed(Fit.NOWHERE, room, on_cards, whole, lacking(room, closest))
+    return _not_placed(Fit.NOWHERE, room, on_cards, closest, lacking(room, closest))
 
 
 def _placed(fit: Fit, room: Room, placement: Placement, needed: Needs) -> Placed:

@@ -1,4 +1,8 @@
-"""Why a build fits nowhere on this machine, or only just: always the memory that is short of it."""
+"""Why a build fits nowhere on this machine, or only just: always the memory that is short of it.
+
+What a build needs of the system's memory is told as everywhere, without the engine's process, which
+is taken off what can be used.
+"""
 
 from typing import Final
 
@@ -13,8 +17,9 @@ SYSTEM: Final = "the system's memory"
 
 def too_large(room: Room, needed: Needs) -> Reason:
     """All memory together is too small for it."""
-    need = needed.total_bytes + PROCESS_BYTES + room.overhead_bytes * len(needed.cards)
-    told = printed.apart(need, room.usable_bytes, printed.GIB)
+    beside = PROCESS_BYTES + room.overhead_bytes * len(needed.cards)
+    usable = max(0, room.usable_bytes - beside)
+    told = printed.apart(needed.total_bytes, usable, printed.GIB)
     return Reason("estimate_fits_nowhere", dict(zip(("need", "usable"), told, strict=True)))
 
 
@@ -40,7 +45,7 @@ def tight(room: Room, fit: Fit, needed: Needs, quant: str) -> Reason | None:
     """
     if room.rule is None:
         return None
-    sizes = [(room.on_host_bytes(needed), room.host_usable_bytes or 0, SYSTEM)]
+    sizes = [(*_of_host(room, needed), SYSTEM)]
     if fit is Fit.ON_CARD:
         pairs = zip(room.on_cards_bytes(needed), room.cards, strict=True)
         sizes += [(need, size, room.name_of(card)) for card, (need, size) in enumerate(pairs)]
@@ -51,7 +56,12 @@ def tight(room: Room, fit: Fit, needed: Needs, quant: str) -> Reason | None:
 
 
 def _host_lacks(room: Room, needed: Needs) -> Reason:
-    sizes = room.on_host_bytes(needed), room.host_usable_bytes or 0
-    need, usable = printed.apart(*sizes, printed.GIB)
+    need, usable = printed.apart(*_of_host(room, needed), printed.GIB)
     memory = printed.memory(room.host_bytes or 0, printed.GIB)
     return Reason("estimate_host_lacks", {"need": need, "usable": usable, "memory": memory})
+
+
+def _of_host(room: Room, needed: Needs) -> tuple[int, int]:
+    """What a build needs of the system's memory, and what it may take beside the process."""
+    usable = (room.host_usable_bytes or 0) - PROCESS_BYTES
+    return room.on_host_bytes(needed) - PROCESS_BYTES, max(1, usable)

@@ -20,7 +20,10 @@ WORDS: Final[Mapping[str, str]] = MappingProxyType(
         "head.traffic": "What a token reads is counted over its {active} active parameters.",
         "head.position": "Every rate is an estimate: one token after {position} others, batch 1, "
         "one stream.",
+        "head.position.one": "Every rate is an estimate: one token after one other, batch 1, one "
+        "stream.",
         "head.room": "Memory is counted with room for {room} tokens.",
+        "head.room.one": "Memory is counted with room for one token.",
         "head.room.fits": "gram fits counts 4,096 where no --context is given.",
         # facts
         "facts.heading": "Architecture, from the sources named below",
@@ -101,7 +104,7 @@ WORDS: Final[Mapping[str, str]] = MappingProxyType(
         "start.note": "A device is named by price only where its price has a source.",
         "start.smallest": "The smallest that runs {model}: {device}, with {usable} of usable "
         "memory. There it takes {quant}, whose quality is {quality}.",
-        "start.how": "By {target}, after {position} tokens.",
+        "start.how": "By {target}, at a depth of {position}.",
         "start.takes": "There it takes {quant}, whose quality is {quality}.",
         "start.decent": "Only quantizations of quality acceptable or better count here.",
         "start.hint": "For another quantization or context: --quant Q, --context N.",
@@ -142,12 +145,13 @@ WORDS: Final[Mapping[str, str]] = MappingProxyType(
         "host's memory",
         "written.there.more": "Weights in memory, where the embedding that is also the output lies "
         "twice",
-        "written.there.cache": "Cache that is set aside: for {room} tokens {cells} cells, in steps "
-        "of {step} as llama.cpp does it; sliding layers have their window's and a batch's",
+        "written.there.cache": "Cache that is set aside: {cells} cells for a context of {room}, in "
+        "steps of {step} as llama.cpp does it; sliding layers have their window's and a batch's",
         "written.need": "Memory needed",
         "written.need.weights": "weights",
         "written.need.cache": "cache",
-        "written.need.scratch": "scratch of the graph of {tokens} tokens, llama.cpp's largest",
+        "written.need.scratch": "scratch of the graph of a micro-batch of {tokens}, llama.cpp's "
+        "largest",
         "written.need.output": "logits",
         "written.need.extra": "what runs beside it",
         "written.need.target": "the back end's own (by the table of {target}: what such contexts "
@@ -214,3 +218,17 @@ class Said(NamedTuple):
             KeyError: a code or a parameter is not there: a fault of ours.
         """
         return WORDS[self.code].format_map(dict(self.params))
+
+
+def position_said(depth: int) -> Said:
+    """What every rate of a page holds for; `depth` in tokens."""
+    return Said("head.position.one") if depth == 1 else _counted("head.position", "position", depth)
+
+
+def room_said(context: int) -> Said:
+    """What every memory of a page holds for; `context` in tokens."""
+    return Said("head.room.one") if context == 1 else _counted("head.room", "room", context)
+
+
+def _counted(code: str, name: str, count: int) -> Said:
+    return Said(code, {name: f"{count:,}"})

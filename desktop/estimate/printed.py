@@ -1,6 +1,6 @@
 """Figures as the estimate's page prints them, for the terminal and the window alike."""
 
-from desktop.records.estimate import Configuration, Speed
+from desktop.records.estimate import Configuration, Interval, Speed
 
 GIB = 2**30
 GB = 10**9
@@ -16,6 +16,19 @@ def rate(value_tok_s: float) -> str:
 def span(speed: Speed) -> str:
     """Low and high: `5,092.6–7,024.3`."""  # noqa: RUF002 - the dash that is meant
     return f"{rate(speed.low_tok_s)}–{rate(speed.high_tok_s)}"  # noqa: RUF001
+
+
+def figure(value: float) -> str:
+    """Three significant figures, never in powers of ten: `0.0712`, `48.3`, `1,230`."""
+    if value == 0:
+        return "0"
+    digits = float(f"{value:.3g}")
+    return f"{digits:,.0f}" if abs(digits) >= 100 else f"{digits:#.3g}"  # noqa: PLR2004
+
+
+def seconds(found: Interval) -> str:
+    """Low and high of a time that may be milliseconds or minutes: `0.00483–0.0130`."""  # noqa: RUF002
+    return f"{figure(found.low)}–{figure(found.high)}"  # noqa: RUF001
 
 
 def amount(count_bytes: float, unit_bytes: int = GB) -> str:

@@ -95,6 +95,6 @@ def _why_none(sheet: Sheet, configuration: Configuration) -> Reason:
     least = min(_options(sheet, configuration), key=lambda option: option.need_bytes, default=None)
     if least is None:
         return reasons.no_target(sheet.weights[0][0], configuration)
-    return reasons.too_large(
-        least.quant, least.need_bytes, configuration, sheet.profile.memory_unit_bytes
-    )
+    # of one that was asked for alone nobody says that others are larger
+    why = reasons.too_large if len(sheet.weights) > 1 else reasons.does_not_fit
+    return why(least.quant, least.need_bytes, configuration, sheet.profile.memory_unit_bytes)

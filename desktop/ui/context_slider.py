@@ -95,5 +95,7 @@ def stops_up_to(trained: int | None) -> tuple[int, ...]:
 
 def tokens_in_words(tokens: int) -> str:
     """`4,096 tokens`."""
-    words = QCoreApplication.translate("Context", "{count} tokens")
+    words = QCoreApplication.translate("Context", "1 token")
+    if tokens != 1:
+        words = QCoreApplication.translate("Context", "{count} tokens")
     return words.format(count=QLocale().toString(tokens))

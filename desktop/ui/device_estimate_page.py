@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from desktop.estimate import printed
 from desktop.estimate.device_page import DevicePage, QuantRow
-from desktop.estimate.page_words import Said
+from desktop.estimate.page_words import Said, position_said
 from desktop.estimate.sheet import Sheet
 from desktop.ui import estimate_words as ew
 from desktop.ui.components import (
@@ -85,8 +85,7 @@ class DeviceEstimatePage(QWidget):
         names = {"model": sheet.model.name, "device": page.configuration.name}
         self.title.setText(ew.said(Said("device.title", names)))
         self.facts.setText(" \N{MIDDLE DOT} ".join(device_facts(sheet, page)))
-        position = {"position": f"{sheet.use.depth:,}"}
-        rates = f"{ew.words('ranked.label')} {ew.said(Said('head.position', position))}"
+        rates = f"{ew.words('ranked.label')} {ew.said(position_said(sheet.use.depth))}"
         self.holds.setText(f"{rates} {room_words(sheet.use.context)}")
         self._show_quants(sheet, page, rates)
         self._show_shown(page)

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 from desktop.estimate import printed
 from desktop.estimate.page import ModelPage
 from desktop.estimate.page_row import NoResult
-from desktop.estimate.page_words import Said
+from desktop.estimate.page_words import Said, position_said, room_said
 from desktop.records.fits import Fits
 from desktop.ui import estimate_words as ew
 from desktop.ui.components import (
@@ -159,12 +159,12 @@ class WithoutPart(QWidget):
 
 def position_words(page: ModelPage) -> str:
     """What every rate of the page holds for."""
-    return ew.said(Said("head.position", {"position": f"{page.sheet.use.depth:,}"}))
+    return ew.said(position_said(page.sheet.use.depth))
 
 
 def room_words(context: int) -> str:
     """What every memory holds for, beside rates of another number of tokens."""
-    return ew.said(Said("head.room", {"room": f"{context:,}"}))
+    return ew.said(room_said(context))
 
 
 def without_lines(found: NoResult, unit: int) -> Iterator[str]:

@@ -271,7 +271,7 @@ def _prompt(row: QuantRow) -> str:
     if estimate is None or estimate.prompt is None:
         return DASH
     first = estimate.first_token_s
-    below = "" if first is None else f"\n{first.low:.2f}\N{EN DASH}{first.high:.2f} s"
+    below = "" if first is None else f"\n{printed.seconds(first)} s"
     return printed.span(estimate.prompt) + below
 
 

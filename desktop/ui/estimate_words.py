@@ -87,9 +87,11 @@ def prompt_lines(estimate: Estimate) -> Iterator[str]:
         yield words.format(span=printed.span(estimate.prompt))
     first = estimate.first_token_s
     if first is not None:
-        words = _translated("First token after {low} to {high} s, of a prompt of {tokens} tokens.")
         tokens = estimate.use.prompt_tokens
-        yield words.format(low=f"{first.low:.2f}", high=f"{first.high:.2f}", tokens=f"{tokens:,}")
+        words = _translated("First token after {span} s, of a prompt of {tokens} tokens.")
+        if tokens == 1:
+            words = _translated("First token after {span} s, of a prompt of one token.")
+        yield words.format(span=printed.seconds(first), tokens=f"{tokens:,}")
 
 
 def _translated(english: str) -> str:

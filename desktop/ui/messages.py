@@ -5,7 +5,7 @@ from typing import Final
 
 from PySide6.QtCore import QCoreApplication
 
-from desktop.errors import CATALOGUE, Param, Reason
+from desktop.errors import CATALOGUE, Param, Reason, in_sentence
 from desktop.records.energy import MeterFacts, Scope, Source
 from desktop.records.events import Phase, Progress
 from desktop.records.run import Note
@@ -176,7 +176,7 @@ class _Shown(dict[str, Param]):
 
 
 def _fill(template: str, params: Mapping[str, Param]) -> str:
-    return template.format_map(_Shown(params))
+    return template.format_map(_Shown({name: in_sentence(v) for name, v in params.items()}))
 
 
 def _translated(context: str, english: str) -> str:

@@ -173,8 +173,20 @@ def test_a_quantization_can_be_asked_for():
     assert {row["quant"] for row in asked["ranked"]} == {"q4_k_m"}
     assert [row["quant"] for row in asked["sizes"]] == ["q4_k_m"]
     shown = json.loads(said(*PAGE, "--device", "arc-b580-12gb", "--quant", "Q4_K_M", "--json"))
-    assert shown["shown"] == "q4_k_m"
-    assert shown["recommended"] == "q8_0"
+    assert shown["shown"] == shown["recommended"] == "q4_k_m"
+    assert [row["quant"] for row in shown["quants"]] == ["q4_k_m"]
+    assert shown["runner_up"] is None
+
+
+def test_of_a_quantization_that_does_not_fit_it_is_not_said_that_others_are_larger():
+    large = ("llama-3.1-70b-instruct", "--quant", "q8_0", "--json")
+    page = json.loads(said(*large, "--device", "arc-b580-12gb"))
+    assert page["recommended"] is None
+    assert page["reason"]["code"] == "estimate_does_not_fit"
+    [here] = [
+        r for r in json.loads(said(*large))["without_result"] if r["device"] == "arc-b580-12gb"
+    ]
+    assert here["reason"]["code"] == "estimate_does_not_fit"
 
 
 def test_a_longer_context_needs_more_and_is_slower(plain):
@@ -378,7 +390,7 @@ def test_a_context_that_cannot_be_is_refused(context, capsys):
 def test_a_context_beyond_the_training_gets_a_reason(capsys):
     assert main(["estimate", *PAGE, "--context", "131073", "--json"]) == 2
     told = capsys.readouterr()
-    assert "trained for 131072 tokens" in told.err
+    assert "trained for 131,072 tokens; 131,073 are more" in told.err
     assert json.loads(told.out)["error"]["code"] == "estimate_beyond_context"
 
 
@@ -566,3 +578,26 @@ def test_the_documented_json_names_are_there(plain):
     page = document.split("## `gram estimate MODEL --json`", 1)[1].split("| in `ranked` |", 1)[0]
     top = set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE))
     assert top | {"format", "version"} == set(plain)
+
+
+def test_the_first_token_is_told_in_figures_that_tell_something():
+    """Of small models it was 0.00 to 0.00 s."""
+    page = ("smollm2-135m-instruct", "--device", "geforce-rtx-3090-24gb", "--quant", "Q4_0")
+    [row] = json.loads(said(*page, "--context", "0", "--json"))["quants"]
+    low, high = row["first_token_s"]["low"], row["first_token_s"]["high"]
+    assert high < 0.005
+    assert f"{low:#.3g}–{high:#.3g}" in said(*page, "--context", "0")
+
+
+@pytest.mark.parametrize(
+    ("at", "words"),
+    [
+        ("0", ("one token after 0 others", "room for one token.")),
+        ("1", ("one token after one other", "room for 2 tokens.")),
+    ],
+)
+def test_one_is_not_told_as_many(at, words):
+    text = " ".join(said("smollm2-135m-instruct", "--context", at).split())
+    assert all(some in text for some in words)
+    assert " 1 tokens" not in text
+    assert " 1 others" not in text

@@ -49,5 +49,5 @@ def test_each_line_names_quantization_quality_context_and_back_end(name):
         quant = row.best.quant
         assert row.configuration.name in line
         assert f"There it takes {quant.label}, whose quality is {quant.quality}." in line
-        assert f"By {row.best.target.id}, after 1,024 tokens." in line
+        assert f"By {row.best.target.id}, at a depth of 1,024." in line
     assert "--quant Q, --context N" in told[-1]

@@ -42,11 +42,11 @@ def test_what_lies_twice_is_added():
 def test_cells_scratch_and_the_back_ends_own_name_their_source():
     found = lines("llama-3.1-8b-instruct", "geforce-rtx-3090-24gb")
     cache = found["written.there.cache"]
-    assert "for 1,025 tokens 1,280 cells, in steps of 256" in cache.text()
+    assert "1,280 cells for a context of 1,025, in steps of 256" in cache.text()
     # 1,280 cells instead of the 1,025 that a token reads
     assert cache.value * 1025 == found["written.group"].value * 1280
     need = found["written.need"].text()
-    assert "scratch of the graph of 512 tokens, llama.cpp's largest" in need
+    assert "scratch of the graph of a micro-batch of 512, llama.cpp's largest" in need
     assert "by the table of llama-cpp-cuda" in need
     assert "not measured" in need
 
