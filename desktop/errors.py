@@ -373,6 +373,10 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
             "Name a file, the id of a result kept here (`gram results`), or `-` for standard "
             "input.",
         ),
+        "no_file_no_result": Sentence(
+            "There is no file {name}, and no result here whose id begins so.",
+            "Check the path, or run `gram results` to see the ids.",
+        ),
         "is_folder": Sentence(
             "{name} is a folder, not a signed statement.",
             "Name a file in it, or the id of a result kept here (`gram results`).",

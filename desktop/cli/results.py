@@ -1,7 +1,6 @@
 """`gram results` and `gram verify`: what was kept, and statements checked."""
 
 import sys
-from pathlib import Path
 from typing import Final
 
 from desktop.cli import results_show, show
@@ -64,13 +63,14 @@ def verify(paths: Paths, name: str, *, as_json: bool) -> None:
     """Check and show the statement in a file, of an id, or, for `-`, of standard input.
 
     Raises:
-        StatementError: `nothing_named`, or it does not hold.
-        LedgerError: there is neither such a file nor such a result.
+        StatementError: `nothing_named`, there is neither such a file nor such a result, or it does
+            not hold.
+        LedgerError: the ledger cannot be read.
     """
     if name == STDIN:
         checked = verified_bytes(sys.stdin.buffer.read(MAX_BYTES + 1), "standard input")
     else:
-        checked = verified(paths, Path(_named(name)))
+        checked = verified(paths, _named(name))
     _show(paths, checked, as_json=as_json)
 
 

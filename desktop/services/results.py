@@ -2,7 +2,6 @@
 
 import logging
 import os
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,7 +32,6 @@ from desktop.rules.statements import (
 )
 
 log = logging.getLogger(__name__)
-_ID = re.compile("[0-9a-f]{1,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,20 +127,31 @@ def exported(paths: Paths, id_prefix: str) -> str:
     return Ledger(paths.ledger).find(id_prefix).envelope_json
 
 
-def verified(paths: Paths, file_or_id: Path) -> Checked:
+def verified(paths: Paths, file_or_id: str) -> Checked:
     """Check the statement in a file, or the kept one whose id starts so.
 
     Raises:
-        StatementError: it does not hold, or is no statement.
-        LedgerError: there is neither such a file nor such a result.
+        StatementError: `no_file_no_result`; `file_not_found` for what can only be a path;
+            `is_folder`; it does not hold, or is no statement.
+        LedgerError: several results have such an id, or the ledger cannot be read.
     """
-    if _is_file(file_or_id):
-        return verified_bytes(_read(file_or_id), file_or_id.name)
-    if not _ID.fullmatch(str(file_or_id)):
-        if _is_folder(file_or_id):
-            raise StatementError("is_folder", name=file_or_id.name or str(file_or_id))
-        raise StatementError("file_not_found", name=file_or_id.name or str(file_or_id))
-    return kept_statement(paths, str(file_or_id))
+    path = Path(file_or_id)
+    if _is_file(path):
+        return verified_bytes(_read(path), path.name)
+    try:
+        return kept_statement(paths, file_or_id)
+    except LedgerError as e:
+        if e.code != "no_such_result":
+            raise
+        raise StatementError(_why_neither(path), name=file_or_id) from e
+
+
+def _why_neither(path: Path) -> str:
+    """The code for a name that is no file's and that no id begins with."""
+    if _is_folder(path):
+        return "is_folder"
+    # what names a folder too is meant as a path
+    return "file_not_found" if path.is_absolute() or len(path.parts) > 1 else "no_file_no_result"
 
 
 def verified_bytes(told: bytes, name: str) -> Checked:

@@ -8,7 +8,6 @@ import queue
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import cycle
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -719,7 +718,7 @@ class TestStatement:
         assert known.rates == rates_of(parts)
         assert (known.skipped, known.devices) == (kept_parts(home).parts.skipped, known.devices)
         assert [d.name for d in known.devices] == [d.name for d in parts.devices]
-        checked = verified(home, Path(kept[:12]))
+        checked = verified(home, kept[:12])
         assert checked.run is None
         assert checked.parts.parts == parts.parts
 

@@ -273,6 +273,19 @@ class TestNames:
         told = json.loads(gram(*arguments, "--json")[1])
         assert told["error"]["code"] == "nothing_named"
 
+    @pytest.mark.parametrize("name", ["zzzz", "abc", "run.json"])
+    def test_what_is_neither_a_file_nor_an_id_is_told_as_both(self, gram, run_id, name):
+        status, said, complaint = gram("verify", name)
+        assert (status, said) == (1, "")
+        assert f"There is no file {name}, and no result here whose id begins so." in complaint
+        assert "gram results" in complaint
+
+    def test_a_path_is_told_as_it_was_given(self, gram, run_id, tmp_path):
+        for name in ("/nope", "sub/nope", str(tmp_path / "nope.json")):
+            complaint = gram("verify", name)[2]
+            assert f"There is no file {name}." in complaint
+        assert f"{tmp_path} is a folder" in gram("verify", str(tmp_path))[2]
+
     def stdin(self, monkeypatch, told):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(told)))
 
