@@ -6,6 +6,7 @@ from typing import TypedDict, Unpack
 
 from desktop.cli import EXIT_ERROR, EXIT_STOPPED, EXIT_USAGE, fits_json, fits_show
 from desktop.cli.begin import begin_log
+from desktop.cli.fits_line import FitsLine
 from desktop.cli.following import measured, outside_of, signing_of
 from desktop.cli.live import LiveLine
 from desktop.cli.output import after_keeping, say_error, say_json
@@ -13,12 +14,12 @@ from desktop.cli.parts import PartsLine
 from desktop.errors import GramError
 from desktop.paths import Paths, default_paths
 from desktop.records.events import PartsFinished, RehearsalFinished, RunFailed
-from desktop.records.fits import USUAL_DEPTH, FitsRequest
+from desktop.records.fits import USUAL_DEPTH, Fits, FitsRequest
 from desktop.records.parts import Parts, PartsRequest
 from desktop.records.rehearsal import RehearsalRequest
-from desktop.services.estimates import fits_of
+from desktop.services.estimates import FitsWork
 from desktop.services.fits_words import refuse_unknown
-from desktop.services.ground import read_ground
+from desktop.services.ground import Ground, read_ground
 from desktop.services.rehearsals import named_build
 
 
@@ -77,16 +78,29 @@ def _show(paths: Paths, parts: Parts | None, options: Options) -> int:
         all_builds=options["all_builds"],
         at_least_tok_s=options["at_least_tok_s"],
     )
-    ground = read_ground(paths, parts)
-    found = fits_of(ground, request)
-    if request.words and not found.rows and found.hidden:
-        # who names models wants to know of them, also why none of them runs here
-        found = fits_of(ground, replace(request, every_model=True))
+    with FitsLine(quiet=options["as_json"]) as line:
+        found = _found(paths, parts, request, line)
     if options["as_json"]:
         say_json(fits_json.fits(found))
     else:
         fits_show.fits(found)
     return 0
+
+
+def _found(paths: Paths, parts: Parts | None, request: FitsRequest, line: FitsLine) -> Fits:
+    line.reading()
+    ground = read_ground(paths, parts)
+    found = _worked_out(ground, request, line)
+    if request.words and not found.rows and found.hidden:
+        # who names models wants to know of them, also why none of them runs here
+        return _worked_out(ground, replace(request, every_model=True), line)
+    return found
+
+
+def _worked_out(ground: Ground, request: FitsRequest, line: FitsLine) -> Fits:
+    work = FitsWork(ground, (request,))
+    line.finish(work)
+    return work.answers()[0]
 
 
 def _probe(paths: Paths, options: Options) -> PartsFinished | RunFailed:

@@ -25,17 +25,17 @@ from desktop.services.fits_words import labels_and_names, names_of
 from desktop.services.ground import Ground, read_ground
 from desktop.services.offered import why_none, why_not
 from desktop.services.profiles import models
-from desktop.services.proposal import PLACES, high_tok_s, is_decent, proposed
+from desktop.services.proposal import PLACES, high_tok_s, is_decent, is_usual, proposed
 
 _FIT_ORDER: Final = (*PLACES, Fit.NOWHERE, Fit.RULED_OUT)
 _STEP_NS: Final = 100_000_000
 """About so long is one step: nobody waits long for the thread."""
 _MOST: Final = 12
 """Models of one step; more at once are hardly faster."""
-_USUAL: Final = frozenset(
-    ("F16", "BF16", "Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "Q4_0", "Q3_K_M", "Q2_K", "MXFP4_MOE")
+_NONE_FOLLOWS: Final = frozenset(
+    ("estimate_parts_busy", "estimate_parts_doubtful", "estimate_parts_lacking")
 )
-"""File types that most publishers make: one of them is proposed, all are there for who asks."""
+"""What is told of parts from which no rate follows."""
 
 
 class Estimates:
@@ -155,7 +155,7 @@ class FitsWork:
     def _is_wanted(self, quant: Quant) -> bool:
         if self._labels:
             return quant.id in self._labels
-        return self._requests[0].all_builds or quant.file_type in _USUAL
+        return self._requests[0].all_builds or is_usual(quant)
 
     def _looked_at(self, asked: Sequence[Asked], request: FitsRequest) -> list[FitRow]:
         """With what does not run here; of a model not trained for such a context one row."""
@@ -238,7 +238,20 @@ def _rows(
     ground: Ground, asked: Sequence[Asked], use: Use, *, offload: bool = True
 ) -> list[FitRow]:
     rows = rows_here(ground.here, asked, use, offload=offload)
-    return [replace(_told(row), measured_tok_s=_measured(ground, row)) for row in rows]
+    return [
+        replace(_told(_why_no_rate(row, ground)), measured_tok_s=_measured(ground, row))
+        for row in rows
+    ]
+
+
+def _why_no_rate(row: FitRow, ground: Ground) -> FitRow:
+    """Where parts were measured and give no rate, why: to measure is no advice to who just has."""
+    told = next((reason for reason in ground.told if reason.code in _NONE_FOLLOWS), None)
+    if told is None or row.estimate.decode or ground.here.rates or ground.here.cards:
+        return row
+    given = row.estimate.reasons
+    reasons = tuple(told if r.code == "estimate_no_bandwidth" else r for r in given)
+    return replace(row, estimate=replace(row.estimate, reasons=reasons))
 
 
 def _told(row: FitRow) -> FitRow:

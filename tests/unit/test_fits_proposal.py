@@ -4,10 +4,13 @@ import pytest
 
 from desktop.estimate.catalogue import find
 from desktop.records.estimate import Estimate, Speed, Use
-from desktop.records.fits import Fit, FitRow
+from desktop.records.fits import Fit, FitRow, FitsRequest
 from desktop.services import estimate_tables
+from desktop.services.estimates import fits_of
 from desktop.services.profiles import models
 from desktop.services.proposal import proposed
+from desktop.services.written_rows import row_to_write_out
+from tests.unit.test_fits import ground_with, here
 
 MODEL = find("llama-3.1-8b-instruct", models())
 
@@ -56,6 +59,14 @@ def test_where_no_rate_is_known_the_smallest_of_good_quality(there, taken):
     assert label(*map(row, there)) == taken
 
 
+@pytest.mark.parametrize("rates", [(), (12, 15)])
+def test_of_those_that_most_publishers_make_where_one_of_them_runs(rates):
+    """Else who looks at all of them is proposed another than who looks at one a model."""
+    rare = row("IQ4_XS", *rates), row("Q4_K_S", *rates), row("Q5_K_S", *rates)
+    assert label(*rare, row("Q4_K_M", *rates)) == "Q4_K_M"
+    assert label(*rare, row("Q4_K_M", fit=Fit.NOWHERE)) in {"IQ4_XS", "Q5_K_S"}
+
+
 def test_what_has_a_rate_goes_before_what_has_none():
     assert label(row("Q8_0"), row("Q4_K_M", 3, 4)) == "Q4_K_M"
 
@@ -72,3 +83,14 @@ def test_what_is_decent_with_offload_goes_before_what_is_worse_on_the_card():
 
 def test_nothing_is_proposed_of_what_does_not_run():
     assert proposed([row("Q8_0", fit=Fit.NOWHERE), row("Q4_0", fit=Fit.RULED_OUT)], 10) is None
+
+
+@pytest.mark.parametrize("changes", [{}, {"rates": {}}])
+def test_what_is_written_out_of_all_is_what_is_proposed(changes):
+    ground = ground_with(here(**changes))
+    words = (MODEL.id,)
+    at_least = FitsRequest().at_least_tok_s
+    one = [r for r in fits_of(ground, FitsRequest(words=words)).rows if r.model == MODEL]
+    every = fits_of(ground, FitsRequest(words=words, all_builds=True)).rows
+    written = row_to_write_out([r for r in every if r.model == MODEL], at_least)
+    assert [r.quant for r in one] == [written.quant]

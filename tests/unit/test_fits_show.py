@@ -84,6 +84,23 @@ class TestBeforeTheTable:
         assert said.index("gram fits --probe") < said.index("quantization ")
         assert "gram parts" in said
         assert "no speed is known" in said
+        assert "no parts yet, 0 own runs that count" in said
+
+    def test_parts_that_do_not_count_have_their_reason_and_not_the_advice_to_measure(self, printed):
+        busy = Reason("estimate_parts_busy", {"percent": 62})
+        found, said = printed(replace(ground(rates={}), told=(busy,)), SMALL)
+        assert found.rows[0].estimate.reasons[0] == busy
+        assert "not known" in said
+        assert said.count("other programs took 62 % of the processors") == 2
+        assert "--probe" not in said
+        [told] = fits_json.fits(found)["rows"]
+        assert told["reasons"][0]["text"] in " ".join(said.split())
+        assert told["reasons"][0]["advice"] in " ".join(said.split())
+
+    def test_without_a_rate_the_text_and_the_object_have_one_reason(self, printed):
+        found, said = printed(unmeasured(), SMALL)
+        [reason] = fits_json.fits(found)["rows"][0]["reasons"]
+        assert f"1  {reason['text']} {reason['advice']}" in said
 
     def test_rates_of_the_catalogue_are_called_so(self, printed):
         _, said = printed(with_card(), SMALL)
@@ -132,9 +149,12 @@ class TestWords:
         rated = make is ground
         assert ("the best in quality whose whole range" in said) is rated
         assert ("the smallest of good quality" in said) is not rated
+        assert "among those that most publishers make" in said
 
     def test_who_names_a_quantization_is_told_of_no_rule(self, printed):
-        assert "best in quality" not in printed(ground(), "llama", "q4_k_m")[1]
+        _, said = printed(ground(), "llama", "q4_k_m")
+        assert "best in quality" not in said
+        assert "most publishers" not in said
 
     def test_what_has_no_row_is_counted_by_its_cause(self, printed):
         found, said = printed(ground(), "llama", context=100_000)
