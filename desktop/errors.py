@@ -941,7 +941,7 @@ def _fill(template: str, params: Mapping[str, Param]) -> str:
 
 
 def in_sentence(value: Param) -> str:
-    """`value` as sentences have it: whole thousands with marks, `40,960`; text `visible`."""
+    """`value` as sentences have it: whole thousands with marks, `40,960`; text as it is shown."""
     if isinstance(value, str):
         return visible_text(value)
     whole = int(value) if _LEAST_MARKED <= abs(value) < _MOST_MARKED else None
@@ -969,11 +969,6 @@ _IGNORABLE: Final = frozenset(
 _LEAST_MARKED: Final = 1000
 _MOST_MARKED: Final = 1e15
 """From here on a number is no count: `1e+18` stays as it is."""
-
-
-def visible(value: Param) -> Param:
-    """`value` without control characters: names and engines' words come from strangers' files."""
-    return visible_text(value) if isinstance(value, str) else value
 
 
 def visible_text(text: str, keep: str = "") -> str:
