@@ -22,6 +22,7 @@ _NO_PARTS: Final = "The parts of this machine were not measured here yet: `gram 
 _NOTES: Final = {
     Note.ON_BATTERY: "battery",
     Note.OTHER_LOAD: "other load",
+    Note.CPU_INSTEAD: "processor only",
     Note.SOFTWARE_DEVICE: "software device",
 }
 """In a word; what a note means stands with the result in full."""
@@ -71,6 +72,7 @@ def _columns(rows: Sequence[ResultRow]) -> list[Column]:
         Column("build", [_build(row) for row in rows], heading=True),
         Column("prompt tok/s", prompts, right=True),
         Column("generation tok/s", generations, right=True),
+        Column("notes", [_notes(row) for row in rows]),
         Column("J/token", [_energy(row) for row in rows], drop=1, right=True),
         Column("signed", [_key(row.key_id) for row in rows], drop=2),
     ]
@@ -116,5 +118,5 @@ def _marks(device: PartsOfDevice) -> tuple[Note, ...]:
     return tuple(m for rate in (device.product, device.matrix_vector) if rate for m in rate.marks)
 
 
-def _notes(row: PartsRow) -> str:
+def _notes(row: ResultRow | PartsRow) -> str:
     return ", ".join(word for note, word in _NOTES.items() if note in row.notes)

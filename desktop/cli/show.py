@@ -14,7 +14,7 @@ from desktop.records.cost import Costs
 from desktop.records.events import RunFinished
 from desktop.records.run import Note, Plan, Rate, Run
 from desktop.rules.marks import SIGNS, marks_of
-from desktop.rules.notes import WORDS
+from desktop.rules.notes import RUN_WORDS, other_percent
 from desktop.rules.rates import energy_per_token_j
 from desktop.services.finding import FAULTS, Finding
 from desktop.services.power_facts import PowerFacts
@@ -118,13 +118,14 @@ def _run(run: Run) -> None:
         *((f"Energy ({test})", _energy_line(run, test)) for test, _ in run.energy),
         *_idle(run),
         ("Memory held", _memory_line(run)),
-        *(("Note", _note(note)) for note in run.notes),
+        *(("Note", _note(note, run)) for note in run.notes),
     )
 
 
-def _note(note: Note) -> str:
+def _note(note: Note, run: Run) -> str:
     """With the sign that stands at the figures that it is of."""
-    return f"{SIGNS[note]}  {WORDS[note]}" if note in SIGNS else WORDS[note]
+    words = RUN_WORDS[note].format(percent=other_percent(run))
+    return f"{SIGNS[note]}  {words}" if note in SIGNS else words
 
 
 def _rate_line(rate: Rate, plan: Plan) -> str:
@@ -161,8 +162,19 @@ def _memory_line(run: Run) -> str:
     size = figures.size
     return (
         f"weights {size(held.weights_bytes)}, KV cache {size(held.kv_cache_bytes)}, "
-        f"buffers {size(held.compute_bytes)}; process at most {size(held.process_peak_bytes)}"
+        f"buffers {size(held.compute_bytes)}; "
+        f"process at most {size(held.process_peak_bytes)}{_untouched(run)}"
     )
+
+
+def _untouched(run: Run) -> str:
+    """Why the process holds less than was set aside; a card's memory is none of the process."""
+    held = run.memory
+    parts = (held.weights_bytes, held.kv_cache_bytes, held.compute_bytes)
+    set_aside, peak = sum(part or 0 for part in parts), held.process_peak_bytes
+    if run.engine.backend != "CPU" or peak is None or set_aside <= peak:
+        return ""
+    return ", as not all that is set aside is touched"
 
 
 def _test(name: str) -> str:

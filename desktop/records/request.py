@@ -63,6 +63,8 @@ class ResultRow:
     prompt_marks: tuple[Note, ...] = ()
     """Why to read the rate with care: `SPREAD`, `FEW`."""
     generation_marks: tuple[Note, ...] = ()
+    notes: tuple[Note, ...] = ()
+    """Why to read all of it with care."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,12 @@ WORDS: Final[Mapping[Note, str]] = {
     "are not named here.",
 }
 """In English, as errors are; the window translates them."""
+RUN_WORDS: Final[Mapping[Note, str]] = {
+    **WORDS,
+    Note.OTHER_LOAD: "Other programs took {percent} % of the processors meanwhile: the machine "
+    "looks slower than it is, and energy, carbon and price a token look higher.",
+}
+"""The same of a run, as templates: `{percent}` is `other_percent` of it."""
 PARTS_WORDS: Final[Mapping[Note, str]] = {
     **WORDS,
     Note.OTHER_LOAD: "Other programs were busy meanwhile: the figures may be far below what the "
@@ -35,6 +41,11 @@ PARTS_WORDS: Final[Mapping[Note, str]] = {
     Note.SOFTWARE_DEVICE: "A device is software: it draws on the processor and is no card.",
 }
 """The same of a machine's parts."""
+
+
+def other_percent(run: Run) -> int:
+    """The share of all cores that other programs took beside a run; 0 where nothing told it."""
+    return round(run.after.other_load_percent or 0.0)
 
 
 def notes_of(run: Run) -> tuple[Note, ...]:

@@ -91,6 +91,7 @@ def result_row(statement: Statement, run: Run) -> ResultRow:
         energy_source=f"{energy.meter.source.value} ({energy.meter.name})" if energy else None,
         prompt_marks=_marks(run, prompt),
         generation_marks=_marks(run, generation),
+        notes=run.notes,
     )
 
 

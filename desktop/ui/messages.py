@@ -8,8 +8,8 @@ from PySide6.QtCore import QCoreApplication
 from desktop.errors import CATALOGUE, Param, Reason, in_sentence
 from desktop.records.energy import MeterFacts, Scope, Source
 from desktop.records.events import Phase, Progress
-from desktop.records.run import Note
-from desktop.rules.notes import WORDS
+from desktop.records.run import Note, Run
+from desktop.rules.notes import RUN_WORDS, WORDS, other_percent
 
 
 def QT_TRANSLATE_NOOP(context: str, text: str) -> str:  # noqa: ARG001, N802 - lupdate looks for it
@@ -145,8 +145,13 @@ def advice(reason: Reason) -> str:
 
 
 def note(code: Note) -> str:
-    """What a run says of itself."""
+    """What a measurement says of itself."""
     return _translated(NOTES, WORDS[code])
+
+
+def run_note(code: Note, run: Run) -> str:
+    """What a run says of itself, with how busy other programs were."""
+    return _translated(NOTES, RUN_WORDS[code]).format(percent=other_percent(run))
 
 
 def phase(now: Phase, test: str | None) -> str:

@@ -63,7 +63,7 @@ class ResultCard(Card):
             self.facts.show_value(label, value)
         for label in (self._price, self._carbon):
             self.facts.show_value(label, None)
-        self.notes.setText("\n".join(f"• {messages.note(code)}" for code in run.notes))
+        self.notes.setText("\n".join(f"• {messages.run_note(code, run)}" for code in run.notes))
         self.notes.setVisible(bool(run.notes))
         self.show()
 

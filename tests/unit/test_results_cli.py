@@ -23,7 +23,7 @@ from desktop.identity.signer import Signer
 from desktop.network.ledger import Ledger
 from desktop.records.events import PartsFinished, RunFinished
 from desktop.records.parts import Part, PartTest
-from desktop.records.run import Note
+from desktop.records.run import MemoryHeld, Note
 from desktop.rules.marks import SIGNS
 from desktop.rules.notes import WORDS
 from desktop.rules.parts_rates import rates_of, work_of
@@ -259,6 +259,56 @@ class TestInFull:
         _, said, _ = gram("results", run_id)
         assert "40.0 tok/s ?   (1 repetition, peak 40.0)" in said
         assert f"?  {WORDS[Note.FEW]}" in said
+
+
+class TestBesideOtherPrograms:
+    @pytest.fixture
+    def busy_id(self, keep):
+        run = full.full_run()
+        after = replace(run.after, other_load_percent=63.6)
+        return keep(RUN_TYPE, run_payload, replace(run, after=after))
+
+    def test_a_run_says_how_busy_they_were_and_what_follows(self, gram, capsys, busy_id):
+        told = "Other programs took 64 % of the processors meanwhile: the machine looks slower"
+        for arguments in (("verify", busy_id), ("results", busy_id)):
+            said = " ".join(gram(*arguments)[1].split())
+            assert told in said
+            assert "energy, carbon and price a token look higher" in said
+        run = full.full_run()
+        after = replace(run.after, other_load_percent=63.6)
+        found = replace(run, after=after, notes=(Note.OTHER_LOAD,))
+        assert tell_run(RunFinished(found, None, None), Settings(), as_json=False) == 0
+        assert told in " ".join(capsys.readouterr().out.split())
+
+    def test_the_list_has_notes_of_runs(self, gram, busy_id):
+        _, said, _ = gram("results")
+        head, row = said.splitlines()[:2]
+        assert "notes" in head.split()
+        assert "battery, other load" in row
+        [told] = json.loads(gram("results", "--json")[1])
+        assert told["notes"][:3] == ["too_few_repetitions", "on_battery", "other_load"]
+
+
+class TestMemoryHeld:
+    @pytest.mark.parametrize(
+        ("backend", "peak_bytes", "said"),
+        [
+            ("CPU", 191_000_000, True),
+            ("CPU", 212_000_000, False),
+            ("CPU", None, False),
+            ("CUDA", 191_000_000, False),
+        ],
+    )
+    def test_that_less_is_touched_than_set_aside_is_said_where_it_is_so(
+        self, capsys, backend, peak_bytes, said
+    ):
+        run = full.full_run()
+        held = MemoryHeld(96_600_000, 11_800_000, 103_000_000, peak_bytes)
+        engine = replace(run.engine, backend=backend)
+        found = replace(run, memory=held, engine=engine)
+        tell_run(RunFinished(found, None, None), Settings(), as_json=False)
+        line = " ".join(capsys.readouterr().out.split())
+        assert ("as not all that is set aside is touched" in line) is said
 
 
 class TestNames:
