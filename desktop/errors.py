@@ -665,12 +665,12 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
             "The catalogue has no model called {name}.",
             "`gram estimate` lists all; `gram estimate --find WORD` those with WORD in their name.",
         ),
-        "model_near": Sentence("The catalogue has no model called {name}.", "It has: {near}."),
+        "model_near": Sentence("The catalogue has no model called {name}.", "Near: {near}."),
         "device_unknown": Sentence(
             "The catalogue has no device called {name}.",
             "`gram estimate MODEL` lists the ids of all.",
         ),
-        "device_near": Sentence("The catalogue has no device called {name}.", "It has: {near}."),
+        "device_near": Sentence("The catalogue has no device called {name}.", "Near: {near}."),
         "device_not_on_page": Sentence(
             "{name} is not on the published page that `--profile page` reproduces.",
             "Leave `--profile page` out: Gram's own tables have it.",
@@ -731,6 +731,11 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
         "estimate_no_parts": Sentence(
             "By the catalogue's interval for such devices, not by parts measured here.",
             "Measure them, in under a minute: `gram fits --probe`.",
+        ),
+        "estimate_parts_no_rate": Sentence(
+            "By the catalogue's interval for such devices: no rate follows from the parts that "
+            "were measured here.",
+            "Measure them again while the machine is quiet: `gram parts`.",
         ),
         "estimate_types_near": Sentence(
             "How fast this machine reads {types} does not follow from its parts but from near "

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from desktop.cli import estimate_tables
-from desktop.cli.estimate_show import position_words, room_words
+from desktop.cli.estimate_show import position_words, room_words, whose
 from desktop.cli.fitting import print_fitting
 from desktop.cli.prose import heading, paragraph
 from desktop.cli.tables import print_facts
@@ -21,6 +21,7 @@ def device_page(sheet: Sheet, page: DevicePage) -> None:
     """One model on one device."""
     names = {"model": sheet.model.name, "device": page.configuration.name}
     heading(Said("device.title", names).text())
+    whose(sheet.profile)
     use = sheet.use
     position = f"{position_words(use.depth)} {room_words(use.context)}"
     paragraph(f"{WORDS['ranked.label']} {position}")

@@ -1,6 +1,7 @@
 """`gram estimate`: finds the model, the device and the quantization, and shows the page."""
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import Final, TypedDict, TypeVar, Unpack
 
 import click
@@ -30,6 +31,8 @@ _MISUSE: Final = frozenset(
 _K = TypeVar("_K", bound=Keyed)
 THIS: Final = "this"
 """The device that is this machine."""
+_ALIKE: Final = 0.5
+"""Half of the letters in order: `that` for `this`."""
 
 
 class Options(TypedDict):
@@ -143,7 +146,12 @@ def _device(name: str, profile: Profile) -> Configuration:
         elsewhere = find(name, profiles.own_profile().configurations)
         if elsewhere is not None:
             raise GramError("device_not_on_page", name=elsewhere.id)
-    return _found("device", name, profile.configurations)
+    meant = (THIS,) if profile.id is ProfileId.GRAM and _is_like(name, THIS) else ()
+    return _found("device", name, profile.configurations, meant)
+
+
+def _is_like(name: str, word: str) -> bool:
+    return bool(get_close_matches(name.strip().casefold(), (word,), cutoff=_ALIKE))
 
 
 def _quant(name: str | None, profile: Profile) -> Quant | None:
@@ -156,8 +164,8 @@ def _quant(name: str | None, profile: Profile) -> Quant | None:
     return found
 
 
-def _found(what: str, name: str, entries: tuple[_K, ...]) -> _K:
-    """The entry of that name.
+def _found(what: str, name: str, entries: tuple[_K, ...], meant: tuple[str, ...] = ()) -> _K:
+    """The entry of that name; `meant` are words that are near to it and no entry's.
 
     Raises:
         GramError: `model_near`, `device_near` with names that are spelt alike or hold the word,
@@ -168,7 +176,7 @@ def _found(what: str, name: str, entries: tuple[_K, ...]) -> _K:
         return found
     word = name.casefold()
     holding = [e.id for e in entries if len(word) > 1 and word in e.id.casefold()]
-    near = list(dict.fromkeys((*suggestions(name, entries), *holding)))[:_MOST_NEAR]
+    near = list(dict.fromkeys((*meant, *suggestions(name, entries), *holding)))[:_MOST_NEAR]
     if near:
         raise GramError(f"{what}_near", name=name, near=", ".join(near))
     raise GramError(f"{what}_unknown", name=name)

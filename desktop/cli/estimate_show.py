@@ -13,7 +13,7 @@ from desktop.estimate import printed, reasons
 from desktop.estimate.facts import active_parameters, facts_of
 from desktop.estimate.page import ModelPage
 from desktop.estimate.page_words import WORDS, Said, position_said, room_said
-from desktop.estimate.profile import ProfileId
+from desktop.estimate.profile import Profile, ProfileId
 from desktop.estimate.start_words import start_lines
 from desktop.records.estimate import Tier
 from desktop.records.model import Model
@@ -56,9 +56,16 @@ def room_words(context: int) -> str:
     return f"{room_said(context).text()} {words('head.room.fits')}"
 
 
+def whose(profile: Profile) -> None:
+    """Of another's constants that they are; Gram's own need no word."""
+    if profile.id is not ProfileId.GRAM:
+        paragraph(words("head.page"))
+
+
 def _head(page: ModelPage) -> None:
     model = page.model
     heading(Said("head.title", {"model": model.name}).text())
+    whose(page.profile)
     released = model.released or WORDS["facts.unknown"]
     line = {"architecture": model.architecture, "released": released}
     paragraph(Said("head.line", line).text())

@@ -18,6 +18,7 @@ WORDS: Final[Mapping[str, str]] = MappingProxyType(
         "head.line": "Model · {architecture} · released {released}",
         "head.capacity": "Memory is counted over all {total} parameters.",
         "head.traffic": "What a token reads is counted over its {active} active parameters.",
+        "head.page": "By the constants of an existing network's published page, not by Gram's own.",
         "head.position": "Every rate is an estimate: one token after {position} others, batch 1, "
         "one stream.",
         "head.position.one": "Every rate is an estimate: one token after one other, batch 1, one "

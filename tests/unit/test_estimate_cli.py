@@ -215,6 +215,7 @@ def test_without_a_model_all_are_listed_and_can_be_searched():
         (("no such model at all",), "model_unknown", ""),
         ((*PAGE, "--device", "rtx-3090-24gb"), "device_near", "geforce-rtx-3090-24gb"),
         ((*PAGE, "--device", "zzz"), "device_unknown", ""),
+        (("llama-3.2-1b-instruct", "--device", "That"), "device_near", "this"),
         ((*PAGE, "--quant", "q4"), "quant_unknown", "Q4_K_M"),
         (("--find", "zzzz"), "model_unknown", ""),
     ],
@@ -225,7 +226,22 @@ def test_an_unknown_name_is_never_guessed_and_near_ones_are_named(arguments, cod
     error = json.loads(captured.out)["error"]
     assert error["code"] == code
     assert near in error["advice"]
+    # some of many: no list of all
+    assert code.endswith("_near") == error["advice"].startswith("Near: ")
     assert captured.err.startswith("gram: ")
+
+
+def test_another_networks_constants_are_told_as_such_at_the_top():
+    told = "By the constants of an existing network's published page, not by Gram's own."
+    for device in ((), ("--device", "geforce-rtx-3090-24gb")):
+        assert told in " ".join(said(*PAGE, *device).split()[:60])
+        assert told not in " ".join(said(PAGE[0], *device).split())
+
+
+def test_this_is_not_proposed_where_it_is_refused(capsys):
+    assert main(["estimate", *PAGE, "--device", "That", "--json"]) == 2
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert "this" not in error["advice"].removeprefix("Near: ").rstrip(".").split(", ")
 
 
 def test_a_name_of_several_words_needs_no_quotes():
