@@ -1,16 +1,27 @@
 """`gram settings`: list, show, set and unset what the person sets."""
 
+from collections.abc import Mapping
 from decimal import Decimal
+from typing import Final
 
 import click
+from rich.padding import Padding
+from rich.table import Table
 
 from desktop.cli.figures import DASH
-from desktop.cli.output import say, say_json, say_reason
+from desktop.cli.output import say_json, say_reason
 from desktop.cli.plain import Plain, to_plain
+from desktop.cli.tables import cell, print_table, room
 from desktop.errors import GramError
 from desktop.paths import Paths
 from desktop.rules.places import places_meant
 from desktop.settings import KEYS, Loaded, Settings, change_setting, key_of, read_settings
+
+_NAMES: Final = 20
+_VALUES: Final = 12
+"""Letters, so that one setting stands where it stands in the list."""
+_NARROW: Final = 60
+_INDENT: Final = 2
 
 
 def run(paths: Paths, key: str | None, value: str | None, *, unset: bool, as_json: bool) -> None:
@@ -30,8 +41,22 @@ def run(paths: Paths, key: str | None, value: str | None, *, unset: bool, as_jso
     if as_json:
         say_json(found)
         return
+    _print(found)
+
+
+def _print(found: Mapping[str, Plain]) -> None:
+    """What each is, and what it is of; where there is no room beside it, on lines of its own."""
+    if room() < _NARROW:
+        for name, now in found.items():
+            print_table(cell(f"{name:<{_NAMES}}{_words(now)}"))
+            print_table(Padding(cell(KEYS[name].what), (0, 0, 0, _INDENT)))
+        return
+    table = Table(box=None, pad_edge=False, padding=0, show_header=False)
+    for width in (_NAMES, _VALUES, None):
+        table.add_column(overflow="fold", min_width=width)
     for name, now in found.items():
-        say(f"{name:<20}{_words(now):<11} {KEYS[name].what}")
+        table.add_row(cell(name), cell(f"{_words(now)} "), cell(KEYS[name].what))
+    print_table(table)
 
 
 def _changed(paths: Paths, key: str | None, value: str | None, *, unset: bool) -> Loaded:
