@@ -112,13 +112,18 @@ def power_now(tally: Tally, meter: Meter, began_ns: int, at_ns: int) -> PowerNow
     known = covered_s > 0
     return PowerNow(
         meter=meter.facts,
-        watts_w=_watts_now_w(tally, meter.facts, end_ns),
-        mean_w=tally.energy_j / covered_s if known else None,
+        watts_w=_to_milliwatts(_watts_now_w(tally, meter.facts, end_ns)),
+        mean_w=_to_milliwatts(tally.energy_j / covered_s) if known else None,
         energy_j=tally.energy_j if known else None,
         seconds=seconds,
         covered=min(1.0, covered_s / seconds) if known else None,
         dropped=meter.dropped,
     )
+
+
+def _to_milliwatts(watts_w: float | None) -> float | None:
+    """No meter tells more: what stands behind is left of joules that were divided by seconds."""
+    return None if watts_w is None else round(watts_w, 3)
 
 
 def _watts_now_w(tally: Tally, facts: MeterFacts, end_ns: int) -> float | None:

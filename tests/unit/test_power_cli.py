@@ -304,3 +304,13 @@ def test_help_says_what_watching_tells_programs(capsys):
 def test_seconds_that_are_no_time_are_refused(seconds, capsys):
     assert main(["power", "--seconds", seconds]) == 2
     assert "--seconds" in capsys.readouterr().err
+
+
+def test_watts_have_no_more_figures_than_a_meter_tells():
+    now = told_by([Reading(i * S // 10, energy_j=0.1 * 7 * i) for i in range(31)])
+    assert now.watts_w is not None
+    assert now.mean_w is not None
+    assert (now.watts_w, now.mean_w) == (7.0, 7.0)
+    uneven = told_by([Reading(i * S // 7, energy_j=i / 3) for i in range(31)])
+    assert uneven.watts_w == round(uneven.watts_w, 3)
+    assert uneven.mean_w == round(uneven.mean_w, 3) == 2.333
