@@ -239,18 +239,20 @@ def _rows(
 ) -> list[FitRow]:
     rows = rows_here(ground.here, asked, use, offload=offload)
     return [
-        replace(_told(_why_no_rate(row, ground)), measured_tok_s=_measured(ground, row))
+        replace(_told(_beside_parts(row, ground)), measured_tok_s=_measured(ground, row))
         for row in rows
     ]
 
 
-def _why_no_rate(row: FitRow, ground: Ground) -> FitRow:
-    """Where parts were measured and give no rate, why: to measure is no advice to who just has."""
-    told = next((reason for reason in ground.told if reason.code in _NONE_FOLLOWS), None)
-    if told is None or row.estimate.decode or ground.here.rates or ground.here.cards:
+def _beside_parts(row: FitRow, ground: Ground) -> FitRow:
+    """Where parts were measured and give no rate: to measure is no advice to who just has."""
+    if ground.parts_at is None:
         return row
-    given = row.estimate.reasons
-    reasons = tuple(told if r.code == "estimate_no_bandwidth" else r for r in given)
+    other = {"estimate_no_parts": Reason("estimate_parts_no_rate", {})}
+    told = next((reason for reason in ground.told if reason.code in _NONE_FOLLOWS), None)
+    if told and not ground.here.rates and not ground.here.cards:
+        other["estimate_no_bandwidth"] = told
+    reasons = tuple(other.get(reason.code, reason) for reason in row.estimate.reasons)
     return replace(row, estimate=replace(row.estimate, reasons=reasons))
 
 

@@ -140,10 +140,10 @@ class FitsList(QWidget):
         )
         if self._fits is not None:
             words = self.tr(
-                "Of each model one quantization is listed: the best in quality whose whole range "
-                "is above {rate} tokens a second; where none is, the fastest, or a better one "
-                "whose range overlaps the fastest's; where no speed is known, the smallest of good "
-                "quality."
+                "Of each model one quantization is listed, of those that most publishers make: the "
+                "best in quality whose whole range is above {rate} tokens a second; where none is, "
+                "the fastest, or a better one whose range overlaps the fastest's; where no speed "
+                "is known, the smallest of good quality."
             )
             yield words.format(rate=fmt.number(self._fits.request.at_least_tok_s))
             yield from map(reason_line, (*self._fits.limits, *self._fits.told))

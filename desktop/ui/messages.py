@@ -57,6 +57,7 @@ _ADVICE: Final[Mapping[str, str]] = {
     "estimate_parts": QT_TRANSLATE_NOOP("Reasons", "Signed runs narrow it."),
     "estimate_parts_old": QT_TRANSLATE_NOOP("Reasons", "Measure them again on the page Machine."),
     "estimate_parts_lacking": _MEASURE_AGAIN,
+    "estimate_parts_no_rate": _MEASURE_AGAIN,
     "estimate_parts_busy": _MEASURE_AGAIN,
     "estimate_parts_quieter": _MEASURE_AGAIN,
     "estimate_parts_disturbed": _MEASURE_AGAIN,

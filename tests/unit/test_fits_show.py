@@ -97,6 +97,13 @@ class TestBeforeTheTable:
         assert told["reasons"][0]["text"] in " ".join(said.split())
         assert told["reasons"][0]["advice"] in " ".join(said.split())
 
+    def test_nor_is_it_given_where_the_catalogue_gives_a_rate(self, printed):
+        made = replace(with_card(), parts_at="2026-12-01T00:00:00Z")
+        found, said = printed(made, SMALL)
+        assert found.rows[0].estimate.decode is not None
+        assert "no rate follows from the parts that were measured here" in said
+        assert "--probe" not in said
+
     def test_without_a_rate_the_text_and_the_object_have_one_reason(self, printed):
         found, said = printed(unmeasured(), SMALL)
         [reason] = fits_json.fits(found)["rows"][0]["reasons"]
