@@ -74,7 +74,7 @@ CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
             "Free some disk space or check the folder's permissions, then try again.",
         ),
         "using_synthetic": Sentence(
-            "A synthetic build of the same shapes stands in for the reference build: {detail}",
+            "{detail} A synthetic build of the same shapes is measured in its place.",
             "Its speeds compare with other synthetic runs. With a connection, Gram fetches the "
             "real one.",
         ),
