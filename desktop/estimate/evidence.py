@@ -54,6 +54,7 @@ class LeftOut(StrEnum):
     HOT = "hot"
     BEYOND = "beyond"
     UNKNOWN = "unknown"
+    PARTS = "parts"
     TESTS = "tests"
     OLDER = "older"
 
@@ -69,6 +70,7 @@ WORDS: Final = {
     LeftOut.HOT: "while heat slowed the machine",
     LeftOut.BEYOND: "faster than any memory or arithmetic that this machine may have",
     LeftOut.UNKNOWN: "of builds whose tensors are not known",
+    LeftOut.PARTS: "for want of parts that count",
     LeftOut.TESTS: "of other tests than pp512 and tg128",
     LeftOut.OLDER: "older than the newest that count",
 }
@@ -113,10 +115,20 @@ def evidence_of(
             read = _seen(run, PP512, work_of, lambda works: prompt_terms(works, rates, PROMPT))
             decode += [generated] if generated and len(decode) < MAX_BUILDS else []
             prompt += [read] if read and len(prompt) < MAX_BUILDS else []
-            why = None if generated or read else LeftOut.UNKNOWN
+            why = None if generated or read else _why_nothing(run, work_of)
             memory = _reached(memory, run, work_of) if generated else memory
         left.update([why] if why else [])
     return Evidence(tuple(decode), tuple(prompt), tuple(left.most_common()), memory)
+
+
+def _why_nothing(run: Run, work_of: WorkOf) -> LeftOut:
+    """Why nothing follows from a run that nothing speaks against.
+
+    Where it is known what was read, no parts say how long that should take: a run narrows what
+    follows from parts, and alone says nothing of other builds.
+    """
+    known = any(asked_by(run, test, work_of) for test in (TG128, PP512))
+    return LeftOut.PARTS if known else LeftOut.UNKNOWN
 
 
 def _is_older(run: Run, decode: Sequence[Seen], prompt: Sequence[Seen]) -> bool:

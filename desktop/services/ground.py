@@ -8,7 +8,7 @@ from desktop.errors import Reason
 from desktop.estimate.bounds import Memory
 from desktop.estimate.calibration import DeviceRates, device_rates, less_sure
 from desktop.estimate.doubt import Doubt, by_parts, doubt_of, in_spite_of, judged, most_bytes_s
-from desktop.estimate.evidence import Evidence, evidence_of, left_out_reason
+from desktop.estimate.evidence import evidence_of, left_out_reason
 from desktop.estimate.here import Here
 from desktop.estimate.machine_state import State
 from desktop.estimate.token_work import HOST
@@ -83,7 +83,7 @@ def _ground(
     seconded = used.seconded or set(state.devices) <= set(devices.bandwidths)
     doubt = doubt_of(runs, state, by_parts(known, state), builds.of, seconded=seconded)
     known = in_spite_of(doubt, known)
-    evidence = evidence_of(runs, state, known, builds.of) if known else Evidence()
+    evidence = evidence_of(runs, state, known, builds.of)
     memory = evidence.memory or state.memory
     here = Here(
         name=facts.kind,

@@ -307,7 +307,7 @@ def test_one_measurement_of_parts_and_one_run_that_contradict_are_doubtful(
     keep(PARTS_TYPE, parts_payload, parts(threads, gb_s=1.5))
     keep(RUN_TYPE, run_payload, large_run(threads, 4.9))
     found, rows = large_rows(home, facts)
-    assert codes(found) == ["estimate_parts_doubtful"]
+    assert codes(found) == ["estimate_parts_doubtful", "estimate_runs_left_out"]
     assert "took 15 times" in found.told[0].text()
     assert "gram parts" in found.told[0].advice()
     assert {row.estimate.decode for row in rows.values()} == {None}
@@ -669,3 +669,28 @@ def _strip_mark(path):
     """The same file without the mark of a rehearsal, as a person's own would be."""
     data = path.read_bytes()
     path.write_bytes(data.replace(b"gram.rehearsal", b"gram.rehearsed", 1))
+
+
+def test_runs_that_no_parts_let_count_are_told(home, facts, keep, threads):
+    keep(RUN_TYPE, run_payload, run(threads, "Q8_0", 9.0))
+    other = EngineFacts("llama.cpp", "b0", "CPU", (CPU,), threads, "enabled", -1)
+    keep(RUN_TYPE, run_payload, run(threads, "Q4_0", 9.0, engine=other))
+    found, row = row_of(home, facts)
+    assert found.runs == 0
+    assert row.estimate.decode is None
+    assert codes(found) == ["estimate_runs_left_out"]
+    assert "1 for want of parts that count" in found.told[0].text()
+    assert "1 with another version of the engine" in found.told[0].text()
+    keep(PARTS_TYPE, parts_payload, parts(threads))
+    found, _ = row_of(home, facts)
+    assert found.runs == 1
+    assert "parts" not in found.told[0].text()
+
+
+def test_runs_beside_parts_that_do_not_count_are_told(home, facts, keep, threads):
+    keep(PARTS_TYPE, parts_payload, busy(parts(threads), 62.0))
+    keep(RUN_TYPE, run_payload, run(threads, "Q8_0", 9.0))
+    found, row = row_of(home, facts)
+    assert found.runs == 0
+    assert codes(found) == ["estimate_parts_busy", "estimate_runs_left_out"]
+    assert row.estimate.reasons[0] == found.told[0]
