@@ -18,6 +18,9 @@ X11 = {"QT_QPA_PLATFORM": "xcb", "PYTEST_QT_API": "pyside6"}
 NO_QT = {"GRAM_NO_QT": "1"}
 # Several files of tests at once. Those of the engine take all cores each, so they run one by one.
 AT_ONCE = ("-n", "auto", "--maxprocesses=4", "--dist=loadfile")
+REST = ("tests", "--ignore=tests/x11", "--ignore=tests/soak")
+QUICK = (*AT_ONCE, "-m", "not engine")
+ENGINE = ("-m", "engine")
 COVERAGE = ("--cov", "--cov-branch")
 REPORTS = ("--cov-report=term:skip-covered", "--cov-report=xml")
 # A screen and a session bus of their own, so that neither the person's desktop nor its keychain
@@ -45,9 +48,7 @@ class Outcome:
 def checks(env: dict[str, str]) -> list[Check]:
     """All checks, the quick ones first; `env` goes to every program that is tested."""
     qt, no_qt = Environment(VENV), Environment(VENV_NO_QT)
-    rest = ("tests", "--ignore=tests/x11", "--ignore=tests/soak")
-    quick = [*PYTEST, *rest, *AT_ONCE, "-m", "not engine", *COVERAGE, "--cov-report="]
-    engine = [*PYTEST, *rest, "-m", "engine", *COVERAGE, "--cov-append", *REPORTS]
+    quick, engine = [*PYTEST, *REST, *QUICK], [*PYTEST, *REST, *ENGINE]
     found = [
         Check("ruff check", lambda: qt.run(["-m", "ruff", "check", "."])),
         Check("ruff format", lambda: qt.run(["-m", "ruff", "format", "--check", "."])),
@@ -59,15 +60,22 @@ def checks(env: dict[str, str]) -> list[Check]:
     if sys.platform == "linux" and _has_tests(ROOT / "tests" / "x11"):
         found.append(Check("tests under X", lambda: on_screen(qt, [*PYTEST, "tests/x11"], env)))
     without = (*PYTEST, "-p", "no:pytest-qt", "tests/unit")
-    slow = [*without, "-m", "engine"]
     found += [
-        Check(
-            "tests without Qt",
-            lambda: no_qt.run([*without, *AT_ONCE, "-m", "not engine"], NO_QT | env),
-        ),
-        Check("engine without Qt", lambda: no_qt.run(slow, NO_QT | env)),
+        Check("tests without Qt", lambda: no_qt.run([*without, *QUICK], NO_QT | env)),
+        Check("engine without Qt", lambda: no_qt.run([*without, *ENGINE], NO_QT | env)),
     ]
     return found
+
+
+def coverage_checks(env: dict[str, str]) -> list[Check]:
+    """The same tests with their coverage counted, which takes several times as long."""
+    qt = Environment(VENV)
+    quick = [*PYTEST, *REST, *QUICK, *COVERAGE, "--cov-report="]
+    engine = [*PYTEST, *REST, *ENGINE, *COVERAGE, "--cov-append", *REPORTS]
+    return [
+        Check("coverage of the tests", lambda: qt.run(quick, OFFSCREEN | env)),
+        Check("and of the engine's", lambda: qt.run(engine, OFFSCREEN | env)),
+    ]
 
 
 LINT_IMPORTS = "import sys; from importlinter.cli import lint_imports_command as c; sys.exit(c())"

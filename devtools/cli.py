@@ -12,10 +12,11 @@ Command = Callable[[Sequence[str], str | None], int]
 COMMANDS: tuple[tuple[str, Command, str], ...] = (
     ("run", commands.run, "set up what is missing and measure; arguments as for gram bench"),
     ("test", commands.test, "all checks and tests; further arguments: just pytest with those"),
+    ("coverage", commands.coverage, "the tests with their coverage counted, which takes longer"),
     ("package", commands.package, "freeze the program into dist/gram and try it"),
     ("docs", commands.docs, "take the documentation's pictures anew"),
     ("soak", commands.soak, "the long proofs: kill -9, full disks; further arguments to pytest"),
-    ("release", commands.release, "test, package, and both commands on a clean Debian"),
+    ("release", commands.release, "test, coverage, package, and both commands on a clean Debian"),
     ("setup", commands.setup, "set up for run and test, and start nothing"),
     ("engine", commands.engine, "build the engine, put it in the environment, say which it is"),
     ("lock", commands.lists, "make requirements/*.txt anew (all, or the lists named)"),

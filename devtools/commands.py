@@ -77,6 +77,11 @@ def test(args: Sequence[str], backend: str | None) -> int:
     return checks.run_all(checks.checks(env))
 
 
+def coverage(_args: Sequence[str], backend: str | None) -> int:
+    """The tests once more, with statement and branch coverage counted."""
+    return checks.run_all(checks.coverage_checks(_for_tests(backend)))
+
+
 def package(args: Sequence[str], backend: str | None) -> int:
     """Freeze the program into dist/gram and try it."""
     env = _for_tests(backend)
@@ -104,6 +109,7 @@ def release(args: Sequence[str], backend: str | None) -> int:
     clean_root = [sys.executable, str(ROOT / "packaging" / "clean_root.py"), *args]
     return (
         test((), backend)
+        or coverage((), backend)
         or package((), backend)
         or subprocess.run(clean_root, check=False).returncode
     )
