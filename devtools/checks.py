@@ -18,7 +18,6 @@ X11 = {"QT_QPA_PLATFORM": "xcb", "PYTEST_QT_API": "pyside6"}
 NO_QT = {"GRAM_NO_QT": "1"}
 # Several files of tests at once. Those of the engine take all cores each, so they run one by one.
 AT_ONCE = ("-n", "auto", "--maxprocesses=4", "--dist=loadfile")
-REST = ("tests", "--ignore=tests/x11", "--ignore=tests/soak")
 QUICK = (*AT_ONCE, "-m", "not engine")
 ENGINE = ("-m", "engine")
 COVERAGE = ("--cov", "--cov-branch")
@@ -48,30 +47,31 @@ class Outcome:
 def checks(env: dict[str, str]) -> list[Check]:
     """All checks, the quick ones first; `env` goes to every program that is tested."""
     qt, no_qt = Environment(VENV), Environment(VENV_NO_QT)
-    quick, engine = [*PYTEST, *REST, *QUICK], [*PYTEST, *REST, *ENGINE]
+    window = [*PYTEST, "tests/gui", *AT_ONCE]
+    unit = [*PYTEST, "-p", "no:pytest-qt", "tests/unit"]
     found = [
         Check("ruff check", lambda: qt.run(["-m", "ruff", "check", "."])),
         Check("ruff format", lambda: qt.run(["-m", "ruff", "format", "--check", "."])),
         Check("mypy", lambda: qt.run(["-m", "mypy"])),
         Check("import contracts", lambda: qt.run(["-c", LINT_IMPORTS])),
-        Check("tests", lambda: qt.run(quick, OFFSCREEN | env)),
-        Check("tests of the engine", lambda: qt.run(engine, OFFSCREEN | env)),
+        Check("tests of the window", lambda: qt.run(window, OFFSCREEN | env)),
     ]
     if sys.platform == "linux" and _has_tests(ROOT / "tests" / "x11"):
         found.append(Check("tests under X", lambda: on_screen(qt, [*PYTEST, "tests/x11"], env)))
-    without = (*PYTEST, "-p", "no:pytest-qt", "tests/unit")
+    # where Qt is not installed, so that what needs none is known to need none
     found += [
-        Check("tests without Qt", lambda: no_qt.run([*without, *QUICK], NO_QT | env)),
-        Check("engine without Qt", lambda: no_qt.run([*without, *ENGINE], NO_QT | env)),
+        Check("tests without Qt", lambda: no_qt.run([*unit, *QUICK], NO_QT | env)),
+        Check("tests of the engine", lambda: no_qt.run([*unit, *ENGINE], NO_QT | env)),
     ]
     return found
 
 
 def coverage_checks(env: dict[str, str]) -> list[Check]:
-    """The same tests with their coverage counted, which takes several times as long."""
+    """The tests in one environment with their coverage counted, which takes twice as long."""
     qt = Environment(VENV)
-    quick = [*PYTEST, *REST, *QUICK, *COVERAGE, "--cov-report="]
-    engine = [*PYTEST, *REST, *ENGINE, *COVERAGE, "--cov-append", *REPORTS]
+    rest = ("tests", "--ignore=tests/x11", "--ignore=tests/soak")
+    quick = [*PYTEST, *rest, *QUICK, *COVERAGE, "--cov-report="]
+    engine = [*PYTEST, *rest, *ENGINE, *COVERAGE, "--cov-append", *REPORTS]
     return [
         Check("coverage of the tests", lambda: qt.run(quick, OFFSCREEN | env)),
         Check("and of the engine's", lambda: qt.run(engine, OFFSCREEN | env)),
