@@ -26,6 +26,12 @@ def nothing_left_behind():
     assert not kids, f"processes {kids}"
 
 
+@pytest.fixture(autouse=True)
+def no_proxy(monkeypatch):
+    """A test's own servers are reached directly."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+
+
 @pytest.fixture
 def home(tmp_path, monkeypatch):
     """A Gram profile of its own, and no key from the environment."""

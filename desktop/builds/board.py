@@ -20,13 +20,12 @@ class Row:
     checksum: int = 0
     """Of the first piece's bytes before `at`."""
 
-    def step(self) -> Piece:
-        """Take the first piece, which is whole, and go on at the next."""
-        piece = self.pieces.popleft()
+    def step(self) -> None:
+        """Leave the first piece, which is whole, and go on at the next."""
+        self.pieces.popleft()
         self.checksum = 0
         if self.pieces:
             self.at = self.pieces[0].start
-        return piece
 
 
 class Board:

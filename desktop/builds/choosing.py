@@ -4,10 +4,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
-from desktop.builds.grouping import group, whole_path
+from desktop.builds.grouping import group
 from desktop.builds.names import BuildName, parse_name
 from desktop.builds.quant_labels import distance, is_tag_of
 from desktop.builds.repository import Hub
+from desktop.builds.split_names import whole_path
 from desktop.errors import BuildError
 from desktop.records.remote import Listing, RemoteBuild
 

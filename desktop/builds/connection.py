@@ -5,18 +5,18 @@ import random
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import BinaryIO, Final
+from typing import BinaryIO
 
 import requests
 
 from desktop.builds.board import Board, Row
+from desktop.builds.careful_session import CarefulSession
 from desktop.builds.control import Control
+from desktop.builds.header import MAGIC
 from desktop.builds.partial import PIECE_BYTES
 from desktop.builds.ranges import PAGE, Answer, FaultError, RefusedError, asked
 from desktop.builds.reference import Wanted
 from desktop.errors import BuildError
-
-_MAGIC: Final = b"GGUF"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Manner:
     """The same before a byte has come at all: then there may be no connection."""
     first_wait_s: float = 0.5
     longest_wait_s: float = 30.0
-    session: Callable[[], requests.Session] = requests.Session
+    session: Callable[[], requests.Session] = CarefulSession
     """Makes what each connection asks with: a `HubSession` where a token is needed."""
 
     def wait_s(self, faults: int, error: FaultError) -> float:
@@ -102,7 +102,7 @@ class Connection:
     def _check_magic(self, block: bytes) -> None:
         if block.lstrip()[:1] == b"<":
             detail = PAGE
-        elif not block.startswith(_MAGIC[: len(block)]):
+        elif not block.startswith(MAGIC[: len(block)]):
             detail = "what came is not a GGUF file"
         else:
             return

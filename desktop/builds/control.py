@@ -3,10 +3,6 @@
 import threading
 import time
 from collections.abc import Callable
-from typing import Final
-
-_STEP_S: Final = 0.1
-"""So long at most a stop waits for a download that is slowed."""
 
 
 class StoppedError(Exception):

@@ -5,14 +5,13 @@ from typing import Final
 
 from desktop.builds.library import Library
 from desktop.builds.library_care import Care
+from desktop.builds.partial import SPARE_BYTES
 from desktop.errors import BuildError, Reason
 from desktop.paths import Paths
 from desktop.records.library import Evicted, EvictionPlan, LibraryEntry, Listed
 
 DEFAULT_SHARE: Final = 0.5
 """Of what is free, with what Gram's builds take already, where no budget is set."""
-SPARE_BYTES: Final = 64 << 20
-"""Left free on the disk: other programs write too."""
 _GB: Final = 10**9
 _NEVER: Final = ""
 """Sorts before every moment: of what nobody knows when it was used."""

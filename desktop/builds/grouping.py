@@ -3,7 +3,6 @@
 Split sets are named as `llama-gguf-split` names them: `-00001-of-00003.gguf`.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,10 +10,10 @@ from typing import Final
 
 from desktop.builds.names import BuildName
 from desktop.builds.quant_labels import is_beside, label_of
+from desktop.builds.split_names import PART
 from desktop.records.remote import Listing, RemoteBuild, RemoteFile, RepositoryFacts
 
 MAX_PARTS: Final = 1000
-_PART: Final = re.compile(r"(?P<stem>.+)-(?P<part>\d{5})-of-(?P<count>\d{5})\.gguf", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,22 +40,16 @@ def group(facts: RepositoryFacts, files: Iterable[RemoteFile]) -> Listing:
     )
 
 
-def whole_path(path: str) -> str:
-    """The path without the numbers of a part: `x.gguf` of `x-00001-of-00003.gguf`."""
-    found = _PART.fullmatch(path)
-    return f"{found['stem']}.gguf" if found else path
-
-
 def _groups(files: Iterable[RemoteFile]) -> list[_Group]:
     sets: dict[tuple[str, int], dict[int, RemoteFile]] = {}
     groups = []
     for file in files:
-        found = _PART.fullmatch(file.path)
+        found = PART.fullmatch(file.path)
         if found is None:
             groups.append(_Group(file.path, (file,), file.size_bytes > 0, label_of(file.path)))
         else:
-            parts = sets.setdefault((found["stem"], int(found["count"])), {})
-            parts[int(found["part"])] = file
+            parts = sets.setdefault((found["base"], int(found["count"])), {})
+            parts[int(found["index"])] = file
     groups += [_set(stem, count, parts) for (stem, count), parts in sets.items()]
     return groups
 

@@ -5,7 +5,7 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeGuard
 
 from desktop.builds.memory import Memory, identity
 from desktop.paths import Paths
@@ -46,7 +46,7 @@ class Hashes:
 
     def _known(self, key: str) -> str | None:
         found = self._memory.known(key)
-        return found if _is_sha256(found) else None
+        return found if is_sha256(found) else None
 
 
 def hashes_in(paths: Paths) -> Hashes:
@@ -72,5 +72,6 @@ def sha256_of(path: Path, progress: Progress | None = None) -> str:
     return digest.hexdigest()
 
 
-def _is_sha256(value: object) -> bool:
+def is_sha256(value: object) -> TypeGuard[str]:
+    """Whether it is the text of one: 64 hex digits, small letters."""
     return isinstance(value, str) and re.fullmatch(r"[0-9a-f]{64}", value) is not None

@@ -15,15 +15,16 @@ from desktop.errors import BuildError
 from desktop.records.build import Header, TensorInfo
 from desktop.rules.ggml_types import TYPES, GgmlType
 
-__all__ = ["ArrayInfo", "data_end", "read_header", "read_header_from", "shown_name"]
+__all__ = ["MAGIC", "ArrayInfo", "data_end", "read_header", "read_header_from", "shown_name"]
 
+MAGIC: Final = b"GGUF"
+"""What every file begins with."""
 MAX_TENSORS: Final = 50_000
 """Files of today have up to two thousand; each takes half a kilobyte of memory."""
 MAX_NAME_BYTES: Final = 64
 MAX_DIMENSIONS: Final = 4
 MAX_ELEMENTS: Final = (1 << 63) - 1
 DEFAULT_ALIGNMENT: Final = 32
-_MAGIC: Final = b"GGUF"
 
 
 def read_header(path: Path) -> Header:
@@ -94,7 +95,7 @@ def _missing(path: Path, name: str) -> BuildError:
 
 def _read_version(cursor: Cursor) -> int:
     magic = cursor.peek(4)
-    if magic != _MAGIC:
+    if magic != MAGIC:
         raise BuildError("not_gguf", name=cursor.name, found=_shown(magic))
     cursor.skip(4)
     version = cursor.u32()

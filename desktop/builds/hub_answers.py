@@ -16,7 +16,13 @@ import urllib3
 from desktop.builds.addresses import NotSecureError
 from desktop.builds.hub_errors import check, unusable
 from desktop.builds.hub_session import HubSession, host_of
-from desktop.builds.ranges import CONNECT_TIMEOUT_S, READ_TIMEOUT_S, fault_words
+from desktop.builds.ranges import (
+    BLOCK_BYTES,
+    CONNECT_TIMEOUT_S,
+    READ_TIMEOUT_S,
+    declared_bytes,
+    fault_words,
+)
 from desktop.errors import BuildError
 
 MAX_ANSWER_BYTES: Final = 8 << 20
@@ -26,7 +32,6 @@ MAX_PARTS: Final = 400_000
 LONGEST_S: Final = 60.0
 """For all of an answer: a server may send a byte now and then for ever."""
 _MAX_QUERY: Final = 4096
-_BLOCK_BYTES: Final = 1 << 16
 
 Query: TypeAlias = Mapping[str, list[str]]
 
@@ -81,15 +86,15 @@ def _content(response: requests.Response, host: str, clock: Callable[[], float])
         raise unusable(host, "it is packed, which was not asked for")
     content = bytearray()
     end_s = clock() + LONGEST_S
-    while block := response.raw.read1(_BLOCK_BYTES):
+    while block := response.raw.read1(BLOCK_BYTES):
         content += block
         if len(content) > MAX_ANSWER_BYTES:
             raise unusable(host, f"it is longer than {MAX_ANSWER_BYTES >> 20} MB")
         if clock() > end_s:
             detail = f"it was not done after {LONGEST_S:.0f} s"
             raise BuildError("hub_unreachable", host=host, detail=detail)
-    declared = response.headers.get("Content-Length", "")
-    if declared.isdecimal() and int(declared[:18]) != len(content):
+    declared = declared_bytes(response)
+    if declared is not None and declared != len(content):
         raise BuildError("hub_unreachable", host=host, detail="the connection broke off")
     return bytes(content)
 

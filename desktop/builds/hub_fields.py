@@ -10,6 +10,7 @@ Fields as of huggingface_hub's `RepoFile` and `ModelInfo` (src/huggingface_hub/h
 import re
 from typing import Final
 
+from desktop.builds.hashes import is_sha256
 from desktop.builds.names import is_repository, is_safe_path
 from desktop.errors import visible_text
 from desktop.records.remote import RemoteFile, RepositoryFacts
@@ -18,7 +19,6 @@ MAX_FILE_BYTES: Final = 1 << 46
 MAX_CONTEXT: Final = 1 << 30
 _MAX_TAGS: Final = 200
 _MAX_TEXT: Final = 200
-_SHA256: Final = re.compile(r"[0-9a-f]{64}")
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}")
 _ARCHITECTURE: Final = re.compile(r"[\w.-]{1,64}", re.ASCII)
 
@@ -74,8 +74,8 @@ def _file(value: object) -> RemoteFile | None:
     if lfs is None:
         return RemoteFile(path, size, None)
     declared = _object(lfs)
-    sha256 = _matching(declared.get("oid"), _SHA256)
-    if sha256 is None:
+    sha256 = declared.get("oid")
+    if not is_sha256(sha256):
         raise ValueError("the checksum of a file in it is none")
     if _size(declared.get("size")) != size:
         raise ValueError("it gives two sizes for one file")

@@ -5,12 +5,14 @@ the program is killed between two: a build is noted before its first byte comes,
 after its last file.
 """
 
+import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from desktop.builds.hashes import is_sha256
 from desktop.builds.library_entry import entry_of, made, unreadable
 from desktop.builds.library_files import folders, stored_name
 from desktop.builds.library_index import LibraryIndex, Row, used
@@ -103,7 +105,11 @@ class Library:
         Raises:
             BuildError: `library_unknown`.
         """
-        found = next((e for e in self.entries().entries if e.sha256 == sha256), None)
+        row = self._index.read()[0].get(sha256)
+        found = None
+        if is_sha256(sha256):  # else it is no name of a folder here
+            with contextlib.suppress(OSError):
+                found = entry_of(self._paths.builds / sha256, row)
         if found is None:
             raise BuildError("library_unknown", name=sha256[:12])
         return found

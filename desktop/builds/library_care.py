@@ -11,6 +11,7 @@ from desktop.builds.header import shown_name
 from desktop.builds.library import Library
 from desktop.builds.library_entry import unreadable
 from desktop.builds.library_files import DAMAGED, remove_files
+from desktop.builds.partial import lock_of
 from desktop.errors import BuildError, Reason
 from desktop.paths import Paths
 from desktop.records.library import Checked, LibraryEntry
@@ -88,7 +89,7 @@ class Care:
         """While none of its files is being downloaded, by the lock that downloads hold."""
         with contextlib.ExitStack() as locks:
             for name in names:
-                lock = FileLock(entry.path.with_name(f".{name}.lock"), timeout=0)
+                lock = FileLock(lock_of(entry.path.with_name(name)), timeout=0)
                 try:
                     locks.enter_context(lock)
                 except Timeout as e:

@@ -10,17 +10,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from desktop.builds.on_disk.naming import part_of
-from desktop.builds.partial import left_of, taken_bytes
+from desktop.builds.hashes import is_sha256
+from desktop.builds.names import is_device
+from desktop.builds.partial import left_of, lock_of, taken_bytes
+from desktop.builds.split_names import part_of
 from desktop.clock import utc_text
 
 DAMAGED: Final = ".damaged"
 """Behind the name of a file that was set aside."""
-_SHA256: Final = re.compile("[0-9a-f]{64}")
 _MOST_BYTES: Final = 120
 """Of a stored name: Windows allows 260 characters of a path, of which the folders take over 100."""
 _REFUSED: Final = re.compile(r'[\x00-\x1f\x7f<>:"/\\|?*]')
-_DEVICES: Final = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)", re.IGNORECASE)
 _GGUF: Final = ".gguf"
 
 
@@ -28,7 +28,6 @@ _GGUF: Final = ".gguf"
 class Lying:
     """The files of one build's folder."""
 
-    folder: Path
     whole: tuple[Path, ...]
     """GGUF files and links to such, by name."""
     size_bytes: int
@@ -55,7 +54,7 @@ def stored_name(name: str) -> str:
     stem = _REFUSED.sub("_", stem.encode("utf-8", "replace").decode()).strip(" .")
     while len((stem + end).encode()) > _MOST_BYTES:
         stem = stem[:-1].rstrip(" .")
-    if not stem or _DEVICES.match(stem):
+    if not stem or is_device(stem):
         stem = f"_{stem}"
     return stem + end
 
@@ -72,7 +71,7 @@ def folders(builds: Path) -> Iterator[Path]:
         if builds.is_symlink():  # its drive is not there
             raise
         return
-    yield from (folder for folder in entries if _SHA256.fullmatch(folder.name))
+    yield from (folder for folder in entries if is_sha256(folder.name))
 
 
 def lying(folder: Path, names: tuple[str, ...]) -> Lying:
@@ -91,7 +90,6 @@ def lying(folder: Path, names: tuple[str, ...]) -> Lying:
     beside = sum(taken_bytes(folder / name) for name in names)
     whole = [n for n in found if n.lower().endswith(_GGUF) and not n.startswith(".")]
     return Lying(
-        folder,
         tuple(folder / n for n in whole if (folder / n).is_file()),
         sum(s.st_size for s in files.values()) + beside,
         sum(s.st_size for s in files.values() if s.st_nlink == 1) + beside,
@@ -124,6 +122,6 @@ def remove_files(folder: Path, names: tuple[str, ...]) -> None:
             path.unlink(missing_ok=True)
     for name in names:
         with contextlib.suppress(OSError):  # Windows keeps a lock that is held
-            (folder / f".{name}.lock").unlink(missing_ok=True)
+            lock_of(folder / name).unlink(missing_ok=True)
     if not os.listdir(folder):  # noqa: PTH208 - only whether there is one
         folder.rmdir()

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from filelock import FileLock, Timeout
 
+from desktop.builds.hashes import is_sha256
 from desktop.builds.names import is_safe_path
 from desktop.errors import BuildError, Reason
 from desktop.own_files import give_to_folders_owner, never_a_pipe, written_beside
@@ -23,7 +24,6 @@ from desktop.own_files import give_to_folders_owner, never_a_pipe, written_besid
 _VERSION: Final = 1
 _MAX_BYTES: Final = 16 << 20
 _LOCK_S: Final = 10.0
-_SHA256: Final = re.compile("[0-9a-f]{64}")
 _MOMENT: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
 
 
@@ -119,7 +119,7 @@ def _write(detail: str) -> BuildError:
 
 def _rows(table: Mapping[str, Any]) -> dict[str, Row]:
     """The rows that are as Gram writes them: a name of a file leads nowhere else."""
-    found = {k: _row(v) for k, v in table.items() if _SHA256.fullmatch(k)}
+    found = {k: _row(v) for k, v in table.items() if is_sha256(k)}
     return {k: r for k, r in found.items() if r is not None and next(iter(r.files.values())) == k}
 
 
@@ -138,5 +138,4 @@ def _row(value: object) -> Row | None:
 
 
 def _is_file(name: str, sha256: object) -> bool:
-    safe = is_safe_path(name) and "/" not in name and not name.startswith(".")
-    return safe and isinstance(sha256, str) and _SHA256.fullmatch(sha256) is not None
+    return is_safe_path(name) and "/" not in name and is_sha256(sha256)

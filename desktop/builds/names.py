@@ -41,8 +41,13 @@ def is_safe_path(path: str) -> bool:
         and not any(is_hidden(c) or c in '\\:*?"<>|' for c in path)
         and all(s == s.strip(" .") for s in steps)
         and all(0 < len(s.encode("utf-8", "replace")) <= _MAX_STEP for s in steps)
-        and not any(s.partition(".")[0].casefold() in _DEVICES for s in steps)
+        and not any(is_device(s) for s in steps)
     )
+
+
+def is_device(step: str) -> bool:
+    """Whether Windows keeps the name of a file or folder for itself."""
+    return step.partition(".")[0].casefold() in _DEVICES
 
 
 @dataclass(frozen=True, slots=True)

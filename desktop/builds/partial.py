@@ -17,6 +17,8 @@ from desktop.own_files import never_a_pipe
 
 PIECE_BYTES: Final = 8 << 20
 """So much at most is lost of each connection."""
+SPARE_BYTES: Final = 64 << 20
+"""Left free on the disk: other programs write too."""
 _VERSION: Final = 1
 _GONE: Final = "-"
 _BLOCK_BYTES: Final = 1 << 18
@@ -181,6 +183,11 @@ def taken_bytes(target: Path) -> int:
 def left_of(target: Path) -> tuple[Path, Path]:
     """What an unfinished download to `target` leaves beside it: its bytes, and its journal."""
     return _part_of(target), target.with_name(f".{target.name}.pieces")
+
+
+def lock_of(target: Path) -> Path:
+    """The lock that is held while `target` is downloaded."""
+    return target.with_name(f".{target.name}.lock")
 
 
 def _part_of(target: Path) -> Path:

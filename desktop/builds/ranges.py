@@ -26,7 +26,7 @@ BLOCK_BYTES: Final = 1 << 16
 """Of larger ones the C library gets memory from the system each time, which costs more than they
 save."""
 _AGAIN: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
-_RANGE: Final = re.compile(r"bytes (\d+)-(\d+)/(\d+|\*)")
+_RANGE: Final = re.compile(r"bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18}|\*)")
 _LONGEST_WAIT_S: Final = 120.0
 PAGE: Final = "a web page came instead of the file (does this network ask you to sign in?)"
 
@@ -97,7 +97,7 @@ def _start(response: requests.Response, wanted: Wanted, start: int) -> int:
     if response.headers.get("Content-Type", "").startswith("text/html") and status < 400:  # noqa: PLR2004
         raise RefusedError(_failed(wanted, PAGE))
     if status == requests.codes.ok:
-        _check_size(wanted, _declared(response))
+        _check_size(wanted, declared_bytes(response))
         return 0
     if status == requests.codes.partial_content:
         return _ranged(response, wanted, start)
@@ -115,9 +115,13 @@ def _ranged(response: requests.Response, wanted: Wanted, start: int) -> int:
     return start
 
 
-def _declared(response: requests.Response) -> int | None:
+def declared_bytes(response: requests.Response) -> int | None:
+    """The length of the body as the server declares it; None where it does not.
+
+    Of a number that no file has, its first digits: the size differs either way.
+    """
     declared = response.headers.get("Content-Length", "")
-    return int(declared) if declared.isdecimal() else None
+    return int(declared[:18]) if declared.isdecimal() else None
 
 
 def _check_size(wanted: Wanted, found: int | None) -> None:

@@ -34,8 +34,9 @@ class Patience:
 
     faults: int = 3
     """In a row, without a byte between them."""
-    wait_s: float = 0.5
-    """Doubles with each; a server that tells its own is obeyed, up to `longest_wait_s`."""
+    wait_s: float = 1.0
+    """After the first; doubles with each more. A server that tells its own is obeyed, up to
+    `longest_wait_s`."""
     longest_wait_s: float = 30.0
     wait: Callable[[float], None] = time.sleep
     clock: Callable[[], float] = time.monotonic
@@ -120,7 +121,7 @@ def _blocks(session: HubSession, file: Wanted, patience: Patience) -> Generator[
             raise e.error from e
         except FaultError as e:
             faults += 1
-            wait_s = patience.wait_s * 2**faults if e.after_s is None else e.after_s
+            wait_s = patience.wait_s * 2 ** (faults - 1) if e.after_s is None else e.after_s
             late = patience.clock() + wait_s > end_s or wait_s > patience.longest_wait_s
             if late or faults >= patience.faults:
                 raise BuildError("download_failed", name=file.name, detail=str(e)) from e

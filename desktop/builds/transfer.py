@@ -23,13 +23,18 @@ from desktop.builds.board import Board
 from desktop.builds.connection import Connection, Manner
 from desktop.builds.control import Control
 from desktop.builds.hashes import Progress
-from desktop.builds.partial import DamagedPieceError, Partial, Piece, taken_bytes
+from desktop.builds.partial import (
+    SPARE_BYTES,
+    DamagedPieceError,
+    Partial,
+    Piece,
+    lock_of,
+    taken_bytes,
+)
 from desktop.builds.ranges import FaultError, RefusedError
 from desktop.builds.reference import Wanted
 from desktop.errors import BuildError
 
-_SPARE_BYTES: Final = 64 << 20
-"""Left free on the disk: other programs write too."""
 _TOLD_EACH_S: Final = 0.1
 _LAST_WORD_S: Final = 1.0
 
@@ -59,7 +64,7 @@ def download(
     manner = manner or Manner()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(target.with_name(f".{target.name}.lock"), timeout=0):
+        with FileLock(lock_of(target), timeout=0):
             _check_room(wanted, target)
             partial = Partial(target, wanted.size_bytes, wanted.sha256, manner.piece_bytes)
             try:
@@ -75,7 +80,7 @@ def download(
 
 def _check_room(wanted: Wanted, target: Path) -> None:
     free = shutil.disk_usage(target.parent).free
-    needed = wanted.size_bytes - taken_bytes(target) + _SPARE_BYTES
+    needed = wanted.size_bytes - taken_bytes(target) + SPARE_BYTES
     if free < needed:
         told = {"need_mb": needed >> 20, "free_mb": free >> 20}
         raise BuildError("download_room", name=wanted.name, **told)

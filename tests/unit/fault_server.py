@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Final
 
+from tests.unit.running_server import running
+
 BLOCK: Final = 1 << 14
 
 
@@ -92,8 +94,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, status: int, headers: dict[str, str], body: bytes, fault: Fault) -> None:
         self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
-        for name, value in headers.items():
+        told = {"Content-Length": str(len(body))} | headers
+        for name, value in told.items():
             self.send_header(name, value)
         self.end_headers()
         if fault.flip is not None:
@@ -119,12 +121,8 @@ def fault_server(
     content: bytes, choose: Choose = lambda _number, _first: Fault()
 ) -> Iterator[FaultServer]:
     """Serve `content`, each answer as `choose` says."""
-    with FaultServer(content, choose) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
+    with running(FaultServer(content, choose)) as server:
         try:
             yield server
         finally:
             server.released.set()
-            server.shutdown()
-            thread.join()

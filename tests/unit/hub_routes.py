@@ -10,6 +10,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Final
 from urllib.parse import parse_qs, unquote, urlsplit
 
+from tests.unit.running_server import running
+
 COMMIT: Final = "0123456789abcdef0123456789abcdef01234567"
 
 
@@ -131,7 +133,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(answer.status)
         if answer.chunked:
             self.send_header("Transfer-Encoding", "chunked")
-        elif not answer.endless:
+        elif not answer.endless and "Content-Length" not in answer.headers:
             self.send_header("Content-Length", str(len(answer.body)))
         for name, value in answer.headers.items():
             self.send_header(name, value)
@@ -175,12 +177,6 @@ def _json(value: object, headers: dict[str, str] | None = None) -> Canned:
 @contextmanager
 def hub_server(**repos: Repo) -> Iterator[HubServer]:
     """Serve `repos`; `owner__repo` stands for `owner/repo`."""
-    with HubServer() as server:
+    with running(HubServer()) as server:
         server.repos = {name.replace("__", "/"): repo for name, repo in repos.items()}
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
+        yield server

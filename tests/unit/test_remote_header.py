@@ -24,11 +24,6 @@ FILE = f"/o/r/resolve/{COMMIT}/x-Q4_0.gguf"
 TOKEN = "hf_secretsecret"
 
 
-@pytest.fixture(autouse=True)
-def no_proxy(monkeypatch):
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-
-
 def write(folder, *, tokens=10, split=0, name="x-Q4_0.gguf"):
     """Real files; their content by name."""
     writer = gguf.GGUFWriter(folder / name, "llama", split_max_tensors=split)

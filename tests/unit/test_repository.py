@@ -31,11 +31,6 @@ CARD = {
 }
 
 
-@pytest.fixture(autouse=True)
-def no_proxy(monkeypatch):
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-
-
 def entry(path="x.gguf", size=5, oid=SUM, **told):
     lfs = {"oid": oid, "size": size, "pointerSize": 1}
     return {"type": "file", "path": path, "size": size, "lfs": lfs, "oid": "a" * 40} | told
@@ -282,6 +277,7 @@ def test_search_skips_what_is_no_repository():
         (Canned(200, b'{"id":"../r"}'), "hub_answer"),
         (Canned(200, b'{"id":"o/r"}', {"Content-Encoding": "gzip"}), "hub_answer"),
         (Canned(200, b'{"id":"o/r"}', cut=5), "hub_unreachable"),
+        (Canned(200, b'{"id":"o/r"}', {"Content-Length": "9" * 5000}, cut=99), "hub_unreachable"),
         (Canned(302, headers={"Location": "http://example.org/"}), "hub_unreachable"),
         (Canned(302, headers={"Location": "file:///etc/passwd"}), "hub_unreachable"),
         (Canned(302, headers={"Location": "http://[x"}), "hub_unreachable"),

@@ -23,11 +23,6 @@ HASTY = Manner(piece_bytes=PIECE, row_pieces=3, first_wait_s=0.001, longest_wait
 PAGE = b"\n<!DOCTYPE html>" + bytes(300)
 
 
-@pytest.fixture(autouse=True)
-def no_proxy(monkeypatch):
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-
-
 def wanted_at(url, content=CONTENT):
     return Wanted(url, "x.gguf", len(content), hashlib.sha256(content).hexdigest())
 
@@ -69,6 +64,7 @@ FAULTS = {
     "the whole file in place of a part": Fault(whole=True),
     "another part": Fault(shift=10),
     "no word of the part": Fault(headers={"Content-Range": "nonsense"}),
+    "a part of no file": Fault(headers={"Content-Range": f"bytes 0-9/{'9' * 5000}"}),
     "too many requests": Fault(status=429, headers={"Retry-After": "0"}),
     "not now": Fault(status=503),
     "not now, in words": Fault(
@@ -128,6 +124,7 @@ ENDS = {
     "an archive": (Fault(headers={"Content-Range": "bytes 0-9/10"}), "download_failed", "10 bytes"),
     "shorter": (Fault(status=416), "download_failed", "shorter"),
     "longer": (Fault(body=CONTENT + b"x"), "download_failed", "instead of"),
+    "of no length": (Fault(whole=True, headers={"Content-Length": "9" * 5000}), "download_failed", "instead of"),
     "empty": (Fault(body=b""), "download_failed", "nothing"),
     "sent on": (Fault(status=302, headers={"Location": "http://example.invalid/x"}), "download_failed", ""),
 }  # fmt: skip
@@ -142,6 +139,26 @@ def test_what_does_not_pass_is_an_error_that_names_it(tmp_path, name):
     assert words in str(caught.value)
     assert "127.0.0.1" not in str(caught.value)
     assert not (tmp_path / "x.gguf").exists()
+
+
+def test_where_a_server_sends_on_is_looked_at_before_it_is_asked(tmp_path, monkeypatch):
+    elsewhere = Fault(status=302, headers={"Location": "http://elsewhere.invalid/x.gguf"})
+    with fault_server(CONTENT) as proxy, fault_server(CONTENT, lambda *_: elsewhere) as server:
+        # what is not on this machine goes by way of it
+        monkeypatch.setenv("http_proxy", proxy.url)
+        with pytest.raises(BuildError) as caught:
+            fetch(server, tmp_path / "x.gguf")
+    assert caught.value.code == "download_failed"
+    assert "HTTPS" in str(caught.value)
+    assert (len(server.starts), proxy.starts) == (1, [])
+
+
+def test_the_body_of_a_redirect_is_left_where_it_is(tmp_path):
+    large = Fault(status=302, headers={"Location": "/y.gguf"}, body=bytes(64 << 20))
+    with fault_server(CONTENT, once(large)) as server:
+        fetch(server, tmp_path / "x.gguf")
+    assert (tmp_path / "x.gguf").read_bytes() == CONTENT
+    assert server.sent < 32 << 20
 
 
 def test_without_a_connection_nobody_waits_long(tmp_path):

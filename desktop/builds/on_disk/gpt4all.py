@@ -26,11 +26,8 @@ def find_gpt4all(here: Here, look: Look) -> Iterator[FoundFile]:
     """Builds by the names of their files, as GPT4All's users know them."""
     for folder in _folders(here, look):
         for path in filter(is_gguf, look.files(folder)):
-            size_bytes = None
             if not path.name.startswith(_UNFINISHED):
-                size_bytes = look.build_bytes(path)
-            if size_bytes is not None:
-                yield FoundFile(look.program, shown_name(path), path, size_bytes)
+                yield from look.found(path, shown_name(path))
 
 
 def _folders(here: Here, look: Look) -> list[Path]:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from desktop.builds.hashes import is_sha256
 from desktop.builds.on_disk.here import Here, is_file, once, variable
 from desktop.builds.on_disk.look import Look
 from desktop.builds.on_disk.naming import hub_name, is_gguf
@@ -20,7 +21,6 @@ from desktop.records.on_disk import FoundFile
 
 PROGRAM: Final = "Hugging Face"
 _REPO: Final = re.compile(r"models--(?:(?P<owner>[\w.-]+?)--)?(?P<repo>[\w.-]+)", re.ASCII)
-_SHA256: Final = re.compile(r"[0-9a-f]{64}")
 _COMMIT_AND_FILE: Final = 2
 
 
@@ -53,10 +53,9 @@ def in_cache(cache: Path, look: Look) -> Iterator[FoundFile]:
         newest = _main(repo, look)
         for path in sorted(files, key=lambda p: p.relative_to(snapshots).parts[0] != newest):
             inside = path.relative_to(snapshots).parts
-            size_bytes = look.build_bytes(path) if len(inside) >= _COMMIT_AND_FILE else None
-            if size_bytes is not None:
+            if len(inside) >= _COMMIT_AND_FILE:
                 name = hub_name(found["owner"] or "", found["repo"], "/".join(inside[1:]))
-                yield FoundFile(look.program, name, path, size_bytes, _claim(path))
+                yield from look.found(path, name, _claim(path))
 
 
 def _main(repo: Path, look: Look) -> str | None:
@@ -69,4 +68,4 @@ def _main(repo: Path, look: Look) -> str | None:
 def _claim(path: Path) -> str | None:
     """The blob's name, where it is a sha256."""
     name = Path(os.path.realpath(path)).name
-    return name if _SHA256.fullmatch(name) and path.is_symlink() else None
+    return name if is_sha256(name) and path.is_symlink() else None

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from desktop.builds.hashes import is_sha256
 from desktop.builds.header import shown_name
 from desktop.builds.on_disk.here import (
     Here,
@@ -26,7 +27,6 @@ from desktop.builds.on_disk.tables import read_json, read_lines
 from desktop.records.on_disk import FoundFile
 
 PROGRAM: Final = "Jan"
-_HEX_DIGITS: Final = 64
 
 
 class _Note(NamedTuple):
@@ -61,15 +61,10 @@ def _in_folder(data: Path, models: Path, look: Look) -> Iterator[FoundFile]:
     described = {os.path.normpath(note.path) for _, note in notes}
     # a file that several describe has the name of the folder in which it lies
     for _, note in sorted(notes, key=lambda pair: pair[0].parent != pair[1].path.parent):
-        size_bytes = look.build_bytes(note.path)
-        if size_bytes is not None:
-            yield FoundFile(look.program, note.name, note.path, size_bytes, note.claim)
+        yield from look.found(note.path, note.name, note.claim)
     for path in filter(is_gguf, files):
-        size_bytes = None
         if os.path.normpath(path) not in described:
-            size_bytes = look.build_bytes(path)
-        if size_bytes is not None:
-            yield FoundFile(look.program, shown_name(path), path, size_bytes)
+            yield from look.found(path, shown_name(path))
 
 
 def _described(data: Path, models: Path, file: Path, look: Look) -> _Note | None:
@@ -103,4 +98,4 @@ def _older(file: Path, look: Look) -> _Note | None:
 
 def _sha256(text: str | None) -> str | None:
     lower = (text or "").lower()
-    return lower if len(lower) == _HEX_DIGITS and set(lower) <= set("0123456789abcdef") else None
+    return lower if is_sha256(lower) else None

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from desktop.builds.hashes import Hashes
 from desktop.builds.on_disk.look import Look
-from desktop.builds.on_disk.naming import part_of
+from desktop.builds.split_names import part_of
 from desktop.records.on_disk import FoundBuild, FoundFile, FoundPlace
 
 

@@ -4,16 +4,15 @@ import os
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from desktop.builds.header import read_header_from
+from desktop.builds.header import MAGIC, read_header_from
 from desktop.builds.memory import Memory, identity
-from desktop.builds.on_disk.naming import part_of
+from desktop.builds.split_names import part_of
 from desktop.errors import BuildError
 from desktop.own_files import never_a_pipe
 from desktop.records.build import Header
 
 _BUILD: Final = "build"
 _OTHER: Final = "other"
-_MAGIC: Final = b"GGUF"
 _OTHER_TYPES: Final = frozenset({"adapter", "imatrix", "mmproj"})
 """Of `general.type`; source: llama.cpp, `gguf-py/gguf/constants.py` (`GGUFType`)."""
 _OTHER_ARCHITECTURES: Final = frozenset({"clip", "imatrix"})
@@ -57,7 +56,8 @@ def is_build(file: BinaryIO, size_bytes: int, name: str) -> bool:
     part = part_of(name)
     if part is not None and part[1] > 1:
         # its header has the tensors of the part and no architecture
-        return file.read(len(_MAGIC)) == _MAGIC
+        read_header_from(file, size_bytes, name, later_part=True)
+        return True
     try:
         header = read_header_from(file, size_bytes, name)
     except BuildError:
@@ -81,4 +81,4 @@ def _declares(file: BinaryIO, kind: bytes) -> bool:
     """Whether the first keys say `general.type`; statistics have no architecture."""
     file.seek(0)
     begin = file.read(4096)
-    return begin.startswith(_MAGIC) and b"general.type" in begin and kind in begin
+    return begin.startswith(MAGIC) and b"general.type" in begin and kind in begin

@@ -26,9 +26,7 @@ def find_lm_studio(here: Here, look: Look) -> Iterator[FoundFile]:
     """Builds in LM Studio's folders of models, named as on the hub where they lie so."""
     for folder in _folders(here, look):
         for path in filter(is_gguf, look.files(folder)):
-            size_bytes = look.build_bytes(path)
-            if size_bytes is not None:
-                yield FoundFile(look.program, _name(path, folder), path, size_bytes)
+            yield from look.found(path, _name(path, folder))
 
 
 def _name(path: Path, folder: Path) -> str:

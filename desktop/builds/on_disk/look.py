@@ -14,6 +14,7 @@ from desktop.builds.on_disk.kinds import Headers
 from desktop.builds.on_disk.limits import Limits, said
 from desktop.errors import BuildError
 from desktop.own_files import never_a_pipe
+from desktop.records.on_disk import FoundFile
 
 
 class Look(Complaints):
@@ -93,6 +94,12 @@ class Look(Complaints):
             self.tell("on_disk_bad", path, detail=e.reason.text())
             return None
         return found.st_size if is_one else None
+
+    def found(self, path: Path, name: str, claim: str | None = None) -> Iterator[FoundFile]:
+        """The file at `path` where it is a build, with its sha256 as claimed; else none."""
+        size_bytes = self.build_bytes(path)
+        if size_bytes is not None:
+            yield FoundFile(self.program, name, path, size_bytes, claim)
 
     def _enter(self, folder: Path, seen: set[tuple[int, int]], root: Path) -> bool:
         try:

@@ -72,10 +72,7 @@ def _named(name: str, path: Path, store: Path, look: Look) -> Iterator[FoundFile
             look.tell("on_disk_manifest", path, detail="a layer has no sha256")
             continue
         sha256 = found["sha256"].lower()
-        blob = _blob(store, sha256)
-        size_bytes = look.build_bytes(blob)
-        if size_bytes is not None:
-            yield FoundFile(look.program, name, blob, size_bytes, sha256)
+        yield from look.found(_blob(store, sha256), name, sha256)
 
 
 def _children(table: Mapping[str, Any], store: Path, look: Look) -> Iterator[Mapping[str, Any]]:

@@ -21,8 +21,6 @@ def finder_in(folders: tuple[str, ...]) -> Callable[[Here, Look], Iterator[Found
                 look.tell("on_disk_no_folder", folder)
                 continue
             for path in filter(is_gguf, look.files(folder)):
-                size_bytes = look.build_bytes(path)
-                if size_bytes is not None:
-                    yield FoundFile(look.program, shown_name(path), path, size_bytes)
+                yield from look.found(path, shown_name(path))
 
     return find
