@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from desktop.errors import GramError, Param, Reason
-from desktop.toml_file import Table, Value, broken_ones, change_toml, read_toml
+from desktop.toml_file import Table, Value, change_toml, read_toml
 
 _ISO_COUNTRIES: Final = frozenset(
     re.findall(
@@ -158,11 +158,6 @@ _CALLED: Final[Mapping[str, str]] = {
 def read_settings(path: Path) -> Loaded:
     """The settings of the file at `path`; the defaults where there is none. Never raises."""
     return _loaded(read_toml(path), path.name)
-
-
-def set_aside(path: Path) -> tuple[Path, ...]:
-    """The broken files that lie beside the settings. Raises OSError: the folder cannot be read."""
-    return broken_ones(path)
 
 
 def change_setting(path: Path, name: str, value: str | None) -> Loaded:

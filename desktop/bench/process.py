@@ -73,6 +73,11 @@ class WorkerProcess:
         """The process id while it exists."""
         return self._process.pid if self._process else None
 
+    @property
+    def our_pids(self) -> list[int]:
+        """This process and the worker, while it exists: what they use is no other program's."""
+        return [os.getpid(), *([self.pid] if self.pid else [])]
+
     def cancel(self) -> None:
         """Ask the worker to stop. Any thread, any time, any number of times."""
         self._cancelled.set()

@@ -1,7 +1,5 @@
 """`gram estimate MODEL --device this`: this machine, as `gram fits` answers."""
 
-from dataclasses import replace
-
 from desktop.cli import device_show, estimate_json, fits_json, fits_show
 from desktop.cli.output import say_json
 from desktop.estimate.sheet import use_at
@@ -21,11 +19,9 @@ def show(model: Model, quant: Quant | None, position: int, *, as_json: bool) -> 
     """
     use = use_at(model, position)
     labels = () if quant is None else (quant.label,)
-    request = FitsRequest(use.context, use.depth, (model.id, *labels), all_builds=True)
+    request = FitsRequest(use.context, use.depth, words=labels, model=model.id, all_builds=True)
     ground = read_ground(default_paths())
     found = fits_of(ground, request)
-    # the words of a request find other models too that have this one's name in theirs
-    found = replace(found, rows=tuple(row for row in found.rows if row.model == model))
     row = row_to_write_out(found.rows, request.at_least_tok_s)
     shown, rows = (row.quant, (row,)) if row else (None, ())
     written = next(iter(written_rows(ground, model, rows, position).values()), None)

@@ -1,6 +1,5 @@
 """`gram fits`: what fits on this machine; with a probe of its parts first, or a rehearsal."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TypedDict, Unpack
 
@@ -19,7 +18,7 @@ from desktop.records.parts import Parts, PartsRequest
 from desktop.records.rehearsal import RehearsalRequest
 from desktop.services.estimates import FitsWork
 from desktop.services.fits_words import refuse_unknown
-from desktop.services.ground import Ground, read_ground
+from desktop.services.ground import read_ground
 from desktop.services.rehearsals import named_build
 
 
@@ -89,18 +88,13 @@ def _show(paths: Paths, parts: Parts | None, options: Options) -> int:
 
 def _found(paths: Paths, parts: Parts | None, request: FitsRequest, line: FitsLine) -> Fits:
     line.reading()
-    ground = read_ground(paths, parts)
-    found = _worked_out(ground, request, line)
+    work = FitsWork(read_ground(paths, parts), (request,))
+    line.finish(work)
+    found = work.answers()[0]
     if request.words and not found.rows and found.hidden:
         # who names models wants to know of them, also why none of them runs here
-        return _worked_out(ground, replace(request, every_model=True), line)
+        return work.answers(every_model=True)[0]
     return found
-
-
-def _worked_out(ground: Ground, request: FitsRequest, line: FitsLine) -> Fits:
-    work = FitsWork(ground, (request,))
-    line.finish(work)
-    return work.answers()[0]
 
 
 def _probe(paths: Paths, options: Options) -> PartsFinished | RunFailed:

@@ -9,6 +9,7 @@ from desktop.errors import Reason
 from desktop.records.estimate import Tier
 from desktop.records.fits import FitRow, Fits
 from desktop.records.rehearsal import Rehearsal
+from desktop.services.estimates import use_of
 
 
 def fits(found: Fits) -> dict[str, Plain]:
@@ -20,7 +21,7 @@ def fits(found: Fits) -> dict[str, Plain]:
         "devices": [device.name for device in found.devices],
         "threads": found.threads,
         "context": found.request.context,
-        "depth": depth(found),
+        "depth": use_of(found.request).depth,
         "on_card_bytes": found.on_card_bytes,
         "with_offload_bytes": found.with_offload_bytes,
         "parts_at": found.parts_at,
@@ -48,11 +49,6 @@ def rehearsal(found: Rehearsal) -> Plain:
 def rehearsed(found: Rehearsal) -> Reason:
     """Why its range is as it is."""
     return Reason("estimate_rehearsed", {"at": found.at})
-
-
-def depth(found: Fits) -> int:
-    """Tokens before the one that is generated."""
-    return max(0, min(found.request.depth, found.request.context - 1))
 
 
 def _row(row: FitRow) -> Plain:

@@ -6,11 +6,11 @@ Whatever a row only hints at, a letter or a number, has its sentence here, once.
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from desktop.cli.fits_json import depth
 from desktop.errors import Reason
 from desktop.estimate import reasons
 from desktop.estimate.page_words import WORDS
 from desktop.records.fits import Fit, FitRow, Fits
+from desktop.services.estimates import use_of
 
 SPLIT: Final = "llama.cpp's option"
 MEMORY: Final = "memory"
@@ -30,8 +30,6 @@ _GENERAL: Final = {
     "estimate_size_exact": "Its size is a file's own.",
     "estimate_types_near": "How fast this machine reads some of its types of weights does not "
     "follow from the parts but from near types, which widens the range.",
-    "estimate_tables": "How fast types that look up tables are unpacked is assumed, which widens "
-    "the range.",
     "estimate_tight": "It fits, but barely: another program, or a longer context, and it does not.",
     "estimate_fits_nowhere": "It needs more memory than can be used here.",
     "estimate_card_lacks": "A card would have to hold more than can be used of its memory.",
@@ -184,16 +182,17 @@ def _ordered(found: Fits) -> Iterator[str]:
 
 def _columns(found: Fits) -> Iterator[tuple[str, str]]:
     """What each column says, by its head."""
-    context, before = plural(found.request.context, "token"), plural(depth(found), "other")
+    use = use_of(found.request)
+    context, before = plural(use.context, "token"), plural(use.depth, "other")
     split = "layers on the card with offload, or layers whose experts stay in the system's memory."
     yield SPLIT, f"{SPLIT}: {split}"
     yield MEMORY, f"memory: weights, a cache for {context} and scratch, together."
     yield ESTIMATE, f"{ESTIMATE}: low to high, to generate one token after {before}."
     yield CEILING, f"{CEILING}: the most tokens a second that the memory's bandwidth allows."
     yield PROMPT, f"{PROMPT}: reading a prompt of 512 tokens, from an empty cache (pp512)."
-    prompt = plural(max(1, depth(found)), "token")
+    prompt = plural(use.prompt_tokens, "token")
     yield FIRST, f"{FIRST}: seconds until an answer to a prompt of {prompt} begins."
-    yield MEASURED, f"{MEASURED}: by this machine's newest run of that build, no estimate."
+    yield MEASURED, f"{MEASURED}: by this machine's newest runs of that build, no estimate."
     yield TIER, "tier: what the range rests on, none where there is none; numbers: reasons below."
 
 

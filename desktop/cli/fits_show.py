@@ -5,7 +5,7 @@ from typing import Final
 
 from desktop.cli import figures, fits_notes
 from desktop.cli.figures import DASH
-from desktop.cli.fits_json import depth, rehearsed
+from desktop.cli.fits_json import rehearsed
 from desktop.cli.fits_notes import NO_TIER
 from desktop.cli.fitting import Column, print_fitting
 from desktop.cli.output import say
@@ -18,6 +18,7 @@ from desktop.records.estimate import Speed
 from desktop.records.fits import Fit, FitRow, Fits
 from desktop.records.rehearsal import Rehearsal
 from desktop.rules.notes import WORDS
+from desktop.services.estimates import use_of
 
 FITS: Final = {
     Fit.ON_CARD: "on card",
@@ -35,10 +36,9 @@ def fits(found: Fits) -> None:
     say("")
     for line in fits_notes.above(found):
         paragraph(line)
-    if found.rows:
-        say("")
     shown: tuple[str, ...] = ()
     if found.rows:
+        say("")
         shown = print_fitting(_columns(found.rows))
         say("")
     for line in fits_notes.below(found, shown):
@@ -64,7 +64,7 @@ def rehearsal(found: Rehearsal) -> None:
 def _head(found: Fits) -> tuple[tuple[str, str], ...]:
     devices = "; ".join(f"{d.name}: {d.description}" for d in found.devices) or DASH
     room = fits_notes.plural(found.request.context, "token")
-    before = fits_notes.plural(depth(found), "other")
+    before = fits_notes.plural(use_of(found.request).depth, "other")
     return (
         ("Machine", found.kind),
         ("Computes", f"{devices}; {found.threads} threads on the processor"),

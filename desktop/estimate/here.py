@@ -36,6 +36,7 @@ PROMPT: Final = PP512.n_prompt
 """Tokens of the prompt whose speed is told: from an empty cache, as llama-bench's pp512."""
 _Prompts: TypeAlias = tuple[Span | None, Span | None]
 """Seconds for a token of such a prompt, and of one as long as the depth."""
+_NO_PARTS: Final = Reason("estimate_no_parts", {})
 _SIZES: Final = {
     SizeBasis.BITS: "estimate_size_bits",
     SizeBasis.TENSORS: "estimate_size_tensors",
@@ -61,6 +62,8 @@ class Here:
     """The catalogue's view of the same devices, by quantizations' family; a family is missing where
     it does not know one of the devices."""
     why_no_sides: Reason | None = None
+    why_catalogue: Reason = _NO_PARTS
+    """Said of what rests on the catalogue: why not on parts."""
     targets: Mapping[str, str] = field(default_factory=dict)
     """Of each quantization's family the target's id, by the catalogue."""
     beside: tuple[Reason, ...] = ()
@@ -268,7 +271,7 @@ def _by_catalogue(here: Here, case: _Case, use: Use) -> FitRow:
             prompt=prompt_speed(usual, PROMPT),
             first_token_s=first_token(whole, placed.decode, tokens),
             tier=Tier.C,
-            reasons=(Reason("estimate_no_parts", {}), *row.estimate.reasons),
+            reasons=(here.why_catalogue, *row.estimate.reasons),
         )
     except GramError as e:
         estimate = replace(row.estimate, reasons=(e.reason,))

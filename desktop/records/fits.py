@@ -28,6 +28,11 @@ class Fit(StrEnum):
     """Not run here whatever memory there is: the model is not trained for so long a context, or
     what it needs cannot be counted, or what memory there is is not known. The reason says which."""
 
+    @property
+    def runs(self) -> bool:
+        """Whether such a build would run here."""
+        return self not in {Fit.NOWHERE, Fit.RULED_OUT}
+
 
 @dataclass(frozen=True, slots=True)
 class FitRow:
@@ -51,12 +56,12 @@ class FitRow:
     middle_tok_s: float | None = None
     """The likeliest rate; None where only the range is known."""
     measured_tok_s: float | None = None
-    """By this machine's own newest run of such a build: a measurement."""
+    """By this machine's own newest runs of such a build, their median: a measurement."""
 
     @property
     def runs(self) -> bool:
         """Whether it would run here; else its first reason says why not."""
-        return self.fit not in {Fit.NOWHERE, Fit.RULED_OUT}
+        return self.fit.runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +74,8 @@ class FitsRequest:
     """Tokens in the cache while one is generated; less where the context is shorter."""
     words: tuple[str, ...] = ()
     """All of them must be in a model's names; a quantization's label chooses it."""
+    model: str | None = None
+    """The id of the one model that is asked for, whatever the words; None: those of the words."""
     all_builds: bool = False
     """Every quantization that is computed here, and what does not run, with its reason."""
     at_least_tok_s: float = 10.0

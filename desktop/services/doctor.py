@@ -25,7 +25,8 @@ from desktop.services.finding import FAULTS, FOLDER_FIRST, Finding
 from desktop.services.key_findings import key_file_finding, keychain_finding
 from desktop.services.ledger_finding import ledger_finding
 from desktop.services.log import check_log_file
-from desktop.settings import read_settings, set_aside
+from desktop.settings import read_settings
+from desktop.toml_file import broken_ones
 
 LITTLE_DISK_BYTES: Final = 1 << 30
 _SET_ASIDE: Final = (
@@ -95,7 +96,7 @@ def _settings(paths: Paths, *, room: bool) -> Finding:
         said = str(file) if file.exists() else f"none at {file}: the defaults are used"
         lines = [said] if room else [f"{said}; nothing can be set"]
         advice = [] if room else [FOLDER_FIRST]
-    aside = set_aside(paths.settings)
+    aside = broken_ones(paths.settings)
     if aside:
         names = ", ".join(path.name for path in aside)
         lines.append(f"Beside it, set aside as they could not be read: {names}.")

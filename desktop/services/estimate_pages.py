@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TypeVar
 
 from desktop.errors import GramError
@@ -78,10 +77,10 @@ class EstimatePages:
 
     def _here(self, model: Model, position: int, *, all_builds: bool) -> Fits:
         use = use_at(model, position)
-        request = FitsRequest(use.context, use.depth, (model.id,), all_builds, every_model=True)
-        found = self._estimates.fits(request).fits
-        # the words find other models too that have this one's id in theirs
-        return replace(found, rows=tuple(row for row in found.rows if row.model.id == model.id))
+        request = FitsRequest(
+            use.context, use.depth, model=model.id, all_builds=all_builds, every_model=True
+        )
+        return self._estimates.fits(request).fits
 
 
 def _or_failed(make: Callable[[], T]) -> T | PageFailed:

@@ -32,10 +32,6 @@ _STEP_NS: Final = 100_000_000
 """About so long is one step: nobody waits long for the thread."""
 _MOST: Final = 12
 """Models of one step; more at once are hardly faster."""
-_NONE_FOLLOWS: Final = frozenset(
-    ("estimate_parts_busy", "estimate_parts_doubtful", "estimate_parts_lacking")
-)
-"""What is told of parts from which no rate follows."""
 
 
 class Estimates:
@@ -107,7 +103,7 @@ class FitsWork:
         self._ground, self._requests = ground, tuple(requests)
         self._labels, words = labels_and_names(self._requests[0].words)
         wanted = [q for q in estimate_tables.quants() if self._is_wanted(q)]
-        self._wanted = [m for m in models() if all(word in names_of(m) for word in words)]
+        self._wanted = [m for m in models() if self._is_meant(m, words)]
         self._quants = [q for q in wanted if why_not(ground, q) is None]
         told = self._labels or self._requests[0].all_builds
         self._ruled_out = why_none(ground, wanted, self._wanted) if told else ()
@@ -147,10 +143,14 @@ class FitsWork:
         """What is worked out already, where one context alone is asked for."""
         return self.answers()[0] if len(self._requests) == 1 else None
 
-    def answers(self) -> tuple[Fits, ...]:
-        """Of each request, in their order."""
-        pairs = zip(self._rows, self._requests, strict=True)
-        return tuple(self._answer(request, rows) for rows, request in pairs)
+    def answers(self, *, every_model: bool = False) -> tuple[Fits, ...]:
+        """Of each request, in their order; with `every_model` as if it asked for every one."""
+        asked = [replace(r, every_model=every_model or r.every_model) for r in self._requests]
+        return tuple(map(self._answer, asked, self._rows))
+
+    def _is_meant(self, model: Model, words: Sequence[str]) -> bool:
+        named = self._requests[0].model
+        return model.id == named if named else all(word in names_of(model) for word in words)
 
     def _is_wanted(self, quant: Quant) -> bool:
         if self._labels:
@@ -238,22 +238,7 @@ def _rows(
     ground: Ground, asked: Sequence[Asked], use: Use, *, offload: bool = True
 ) -> list[FitRow]:
     rows = rows_here(ground.here, asked, use, offload=offload)
-    return [
-        replace(_told(_beside_parts(row, ground)), measured_tok_s=_measured(ground, row))
-        for row in rows
-    ]
-
-
-def _beside_parts(row: FitRow, ground: Ground) -> FitRow:
-    """Where parts were measured and give no rate: to measure is no advice to who just has."""
-    if ground.parts_at is None:
-        return row
-    other = {"estimate_no_parts": Reason("estimate_parts_no_rate", {})}
-    told = next((reason for reason in ground.told if reason.code in _NONE_FOLLOWS), None)
-    if told and not ground.here.rates and not ground.here.cards:
-        other["estimate_no_bandwidth"] = told
-    reasons = tuple(other.get(reason.code, reason) for reason in row.estimate.reasons)
-    return replace(row, estimate=replace(row.estimate, reasons=reasons))
+    return [replace(_told(row), measured_tok_s=_measured(ground, row)) for row in rows]
 
 
 def _told(row: FitRow) -> FitRow:

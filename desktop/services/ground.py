@@ -8,7 +8,7 @@ from desktop.errors import Reason
 from desktop.estimate.bounds import Memory
 from desktop.estimate.calibration import DeviceRates, device_rates, less_sure
 from desktop.estimate.doubt import Doubt, by_parts, doubt_of, in_spite_of, judged, most_bytes_s
-from desktop.estimate.evidence import evidence_of, left_out_reason
+from desktop.estimate.evidence import Evidence, evidence_of, left_out_reason
 from desktop.estimate.here import Here
 from desktop.estimate.machine_state import State
 from desktop.estimate.token_work import HOST
@@ -75,9 +75,13 @@ def read_ground(
 def _ground(
     paths: Paths, facts: MachineFacts, devices: Devices, state: State, used: UsedParts
 ) -> Ground:
-    parts, threads = used.parts, state.threads
-    known = _device_rates(devices, used, threads)
-    state = replace(state, memory=_memory(devices, used, known), flops=_flops(devices, known))
+    parts, cache_bytes = used.parts, last_level_cache_bytes()
+    known = _device_rates(devices, used, state.threads, cache_bytes)
+    state = replace(
+        state,
+        memory=_memory(devices, used, known, cache_bytes),
+        flops=_flops(devices, known),
+    )
     builds, runs = RunBuilds(paths, devices), tuple(kept_runs(paths))
     state = judged(runs, state, builds.of)
     seconded = used.seconded or set(state.devices) <= set(devices.bandwidths)
@@ -85,6 +89,7 @@ def _ground(
     known = in_spite_of(doubt, known)
     evidence = evidence_of(runs, state, known, builds.of)
     memory = evidence.memory or state.memory
+    lacking = _none_follows(used, known, doubt, state.threads)
     here = Here(
         name=facts.kind,
         room=devices.room,
@@ -93,7 +98,9 @@ def _ground(
         rates=known,
         evidence=evidence,
         sides=devices.sides,
-        why_no_sides=devices.why_no_sides,
+        # who has just measured the parts is not told to measure them
+        why_no_sides=(not devices.cards and lacking) or devices.why_no_sides,
+        why_catalogue=Reason("estimate_parts_no_rate" if parts else "estimate_no_parts", {}),
         targets=_targets(devices),
         beside=_beside(parts, facts),
     )
@@ -101,36 +108,49 @@ def _ground(
         here=here,
         kind=facts.kind,
         devices=devices.cards or tuple(_processor(facts)),
-        threads=threads,
+        threads=state.threads,
         on_card_bytes=facts.answers.on_card_bytes,
         with_offload_bytes=facts.answers.with_offload_bytes,
         parts_at=parts.started_at if parts else None,
         computes_bf16=devices.computes_bf16,
         measured=builds.measured(runs, state),
-        told=_told(facts, here, used, doubt),
+        told=_told(facts, evidence, used, doubt, lacking),
     )
 
 
+def _none_follows(
+    used: UsedParts, known: Mapping[str, DeviceRates], doubt: Doubt | None, threads: int
+) -> Reason | None:
+    """Why no rate follows from parts that were measured; None where one does."""
+    if used.parts is None or known:
+        return None
+    busy = next((told for told in used.told if told.code == "estimate_parts_busy"), None)
+    doubted = doubt.told if doubt else None
+    return busy or doubted or Reason("estimate_parts_lacking", {"threads": threads})
+
+
 def _told(
-    facts: MachineFacts, here: Here, used: UsedParts, doubt: Doubt | None
+    facts: MachineFacts,
+    evidence: Evidence,
+    used: UsedParts,
+    doubt: Doubt | None,
+    lacking: Reason | None,
 ) -> tuple[Reason, ...]:
     """What is said once of all estimates."""
     # the last two of what was given up: the engine, and why
     silent = facts.given_up[-2:] if facts.engine is None else ()
-    # of parts that were measured beside busy programs, and of doubtful ones, it is told already
-    # why nothing follows
-    busy = any(reason.code == "estimate_parts_busy" for reason in used.told)
-    lacks = used.parts is not None and not here.rates and not busy and doubt is None
-    lacking = (Reason("estimate_parts_lacking", {"threads": usable_cores()}),) if lacks else ()
-    left = left_out_reason(here.evidence.left_out)
-    doubted = (doubt.told,) if doubt else ()
+    parts = (*used.told, *((doubt.told,) if doubt else ()))
+    none = (lacking,) if lacking and lacking not in parts else ()
+    left = left_out_reason(evidence.left_out)
     unused = unused_cards(facts.machine, facts.engine)
-    return (*silent, *unused, *used.told, *doubted, *lacking, *((left,) if left else ()))
+    return (*silent, *unused, *parts, *none, *((left,) if left else ()))
 
 
-def _device_rates(devices: Devices, used: UsedParts, threads: int) -> dict[str, DeviceRates]:
+def _device_rates(
+    devices: Devices, used: UsedParts, threads: int, cache_bytes: int | None
+) -> dict[str, DeviceRates]:
     rates = used.rates
-    host = device_rates(rates, HOST, threads, last_level_cache_bytes=last_level_cache_bytes())
+    host = device_rates(rates, HOST, threads, last_level_cache_bytes=cache_bytes)
     found = {HOST: less_sure(host, used.disturbed) if host else None}
     for card in devices.cards:
         target = devices.targets.get(card.name)
@@ -140,12 +160,15 @@ def _device_rates(devices: Devices, used: UsedParts, threads: int) -> dict[str, 
 
 
 def _memory(
-    devices: Devices, used: UsedParts, known: Mapping[str, DeviceRates]
+    devices: Devices,
+    used: UsedParts,
+    known: Mapping[str, DeviceRates],
+    cache_bytes: int | None,
 ) -> dict[str, Memory]:
     """The larger of the catalogue's and the measured: what was reached once can be reached."""
     types = {name: most_bytes_s(of) for name, of in known.items()}
     told = (devices.bandwidths, used.bandwidths, types)
-    host = many_caches_bytes(last_level_cache_bytes())
+    host = many_caches_bytes(cache_bytes)
     return {
         name: Memory(
             bandwidth_bytes_s=max(found.get(name, 0.0) for found in told),

@@ -66,6 +66,8 @@ def used_parts(paths: Paths, measured: Parts | None, state: State) -> UsedParts:
     rates = tuple(_rates(used, state))
     others.update([LeftOut.DEVICES] * any(not is_same_card(d, state) for d in used.devices))
     load = _load_percent(used)
+    each = [_reached(parts, state) for parts in found]
+    bandwidths = _most(each)
     return UsedParts(
         parts=used,
         rates=rates,
@@ -76,8 +78,8 @@ def used_parts(paths: Paths, measured: Parts | None, state: State) -> UsedParts:
             *_about_supply(used, state),
             *_left_out(rates, state.threads),
         ),
-        bandwidths=_reached(found, state),
-        seconded=_are_alike(found, state),
+        bandwidths=bandwidths,
+        seconded=_are_alike(each, bandwidths),
     )
 
 
@@ -107,19 +109,23 @@ def _rates(parts: Parts, state: State) -> Iterator[PartRate]:
             yield rate
 
 
-def _reached(many: Iterable[Parts], state: State) -> dict[str, float]:
-    """What was reached once can be reached, whichever parts count otherwise."""
-    rates = [r for parts in many for r in _rates(parts, state) if is_trusted(r)]
+def _reached(parts: Parts, state: State) -> dict[str, float]:
+    """The bandwidth of each device's memory, by the parts that may say something of it."""
+    rates = [rate for rate in _rates(parts, state) if is_trusted(rate)]
     told = {name: memory_bandwidth_bytes_s(rates, name) for name in {r.device for r in rates}}
     return {name: bandwidth for name, bandwidth in told.items() if bandwidth is not None}
 
 
-def _are_alike(many: Sequence[Parts], state: State) -> bool:
+def _most(each: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """What was reached once can be reached, whichever parts count otherwise."""
+    names = set().union(*each)
+    return {name: max(one.get(name, 0.0) for one in each) for name in names}
+
+
+def _are_alike(each: Sequence[Mapping[str, float]], most: Mapping[str, float]) -> bool:
     """Whether of every device another measurement reached at least half of the most."""
-    each = [_reached([parts], state) for parts in many]
     return all(
-        sum(2 * one.get(name, 0.0) >= most for one in each) > 1
-        for name, most in _reached(many, state).items()
+        sum(2 * one.get(name, 0.0) >= reached for one in each) > 1 for name, reached in most.items()
     )
 
 

@@ -62,8 +62,7 @@ class Measurement:
         self.post(Progress(Phase.LOADING, None, 0.0, None))
         for message in self.worker.messages():
             self._heed(message, guess)
-        pids = [os.getpid(), *([self.worker.pid] if self.worker.pid else [])]
-        after = read_conditions(load.other_percent(pids), virtual=virtual)
+        after = read_conditions(load.other_percent(self.worker.our_pids), virtual=virtual)
         return self._measured(started_at, before, after)
 
     def _heed(self, message: Message, guess: ProgressGuess) -> None:

@@ -149,8 +149,7 @@ class RehearsalSession(Attempt):
                     case _:
                         pass
             # while the worker lives: not every system counts one that has ended as ours
-            pids = [os.getpid(), *([worker.pid] if worker.pid else [])]
-            self._seen.add_load(load.other_percent(pids))
+            self._seen.add_load(load.other_percent(worker.our_pids))
         return found
 
     @property

@@ -48,30 +48,38 @@ class RunBuilds:
     def __init__(self, paths: Paths, devices: Devices) -> None:
         self._paths, self._devices = paths, devices
         self._files: dict[str, Asked] | None = None
-        self._asked: dict[Build, Asked | None] = {}
+        self._listed: dict[Build, Asked | None] = {}
+        self._works: dict[tuple[Build, SpeedTest, bool], tuple[Work, ...] | None] = {}
 
     def of(self, run: Run, test: SpeedTest) -> tuple[Work, ...] | None:
         """None where neither tells the build's tensors."""
+        on_cards = bool(self._devices.cards) and run.engine.gpu_layers != 0
+        key = (run.build, test, on_cards)
+        if key not in self._works:
+            self._works[key] = self._worked_out(run, test, on_cards=on_cards)
+        return self._works[key]
+
+    def asked(self, run: Run) -> Asked | None:
+        """The build of a run."""
+        return self._here().get(run.build.sha256) or self._of_catalogue(run)
+
+    def _worked_out(self, run: Run, test: SpeedTest, *, on_cards: bool) -> tuple[Work, ...] | None:
         asked = self.asked(run)
         if asked is None:
             return None
         depth = test.n_gen // 2 if test.n_gen else test.n_prompt
         use = Use(context=test.n_tokens, depth=depth)
-        cards = self._devices.cards
-        on_cards = bool(cards) and run.engine.gpu_layers != 0
         placement = Placement(tuple(map(float, self._devices.room.cards))) if on_cards else ON_HOST
         try:
-            return device_works([card.name for card in cards], asked, use, placement)
+            return device_works([c.name for c in self._devices.cards], asked, use, placement)
         except GramError as e:
             log.info("the run of %s does not count: %s", run.build.name, e)
             return None
 
-    def asked(self, run: Run) -> Asked | None:
-        """The build of a run."""
-        if run.build not in self._asked:
-            found = self._here().get(run.build.sha256) or _of_catalogue(run)
-            self._asked[run.build] = found
-        return self._asked[run.build]
+    def _of_catalogue(self, run: Run) -> Asked | None:
+        if run.build not in self._listed:
+            self._listed[run.build] = _of_catalogue(run.build)
+        return self._listed[run.build]
 
     def measured(
         self, runs: Iterable[Run], state: State
@@ -88,7 +96,7 @@ class RunBuilds:
         """
         found: dict[tuple[str, str], tuple[str, list[float]]] = {}
         for run in runs:
-            asked, rate = _of_catalogue(run), run.rate(TG128.name)
+            asked, rate = self._of_catalogue(run), run.rate(TG128.name)
             if asked is None or rate is None or run.build.synthetic:
                 continue
             if not is_named(asked.model, run.build):
@@ -118,12 +126,12 @@ def _files(paths: Paths) -> Iterator[tuple[str, Asked]]:
         yield local.build.sha256, Asked(model, quant, weights, local.build.sha256)
 
 
-def _of_catalogue(run: Run) -> Asked | None:
-    """The model of the same architecture and size, if there is one, in the run's quantization.
+def _of_catalogue(build: Build) -> Asked | None:
+    """The model of the same architecture and size, if there is one, in the build's quantization.
 
     None also where the file's size is not that of the two: then it is some other build.
     """
-    build, quant = run.build, _quant(run.build.quantization)
+    quant = _quant(build.quantization)
     alike = [
         m
         for m in models()

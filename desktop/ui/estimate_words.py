@@ -80,11 +80,16 @@ def explained(reason: Reason) -> str:
     return " ".join(part for part in parts if part)
 
 
+def prompt_words(span: str) -> str:
+    """How fast a prompt is read."""
+    words = _translated("Prompt: {span} tok/s, over 512 tokens from an empty cache (pp512).")
+    return words.format(span=span)
+
+
 def prompt_lines(estimate: Estimate) -> Iterator[str]:
     """How fast a prompt is read, and when the first token comes; nothing where it is not known."""
     if estimate.prompt is not None:
-        words = _translated("Prompt: {span} tok/s, over 512 tokens from an empty cache (pp512).")
-        yield words.format(span=printed.span(estimate.prompt))
+        yield prompt_words(printed.span(estimate.prompt))
     first = estimate.first_token_s
     if first is not None:
         tokens = estimate.use.prompt_tokens

@@ -113,7 +113,7 @@ def detail_lines(row: FitRow, rehearsal: Rehearsal | None) -> Iterator[str]:
     context = tokens_in_words(row.estimate.use.context)
     yield from _speed_lines(row, context)
     if row.measured_tok_s is not None:
-        words = _tr("Measured here, by this machine's newest run: {rate}.")
+        words = _tr("Measured here, by this machine's newest runs: {rate}.")
         yield words.format(rate=fmt.rate(row.measured_tok_s))
     if rehearsal is not None:
         yield rehearsal_words(rehearsal)
@@ -206,9 +206,8 @@ def _speed_lines(row: FitRow, context: str) -> Iterator[str]:
         said += " " + _tr("Likeliest: {rate}.").format(rate=fmt.rate(row.middle_tok_s))
     yield said
     if estimate.prompt is not None:
-        words = _tr("Prompt: {span} tok/s, over 512 tokens from an empty cache (pp512).")
         prompt = estimate.prompt
-        yield words.format(span=range_words(prompt.low_tok_s, prompt.high_tok_s))
+        yield ew.prompt_words(range_words(prompt.low_tok_s, prompt.high_tok_s))
     if estimate.first_token_s is not None:
         words = _tr("First token after {span} s, of a prompt that fills the context.")
         first = estimate.first_token_s

@@ -41,7 +41,7 @@ ALL, FITTING, ON_CARD = range(3)
 """The choices of what is shown."""
 _SHOWN: Final = {
     ALL: frozenset(Fit),
-    FITTING: frozenset(Fit) - {Fit.NOWHERE, Fit.RULED_OUT},
+    FITTING: frozenset(fit for fit in Fit if fit.runs),
     ON_CARD: frozenset({Fit.ON_CARD}),
 }
 _SORTS: Final = (

@@ -106,7 +106,9 @@ def rehearsed(name: str = MODEL, quant: str = "q4_k_m") -> RehearsalFinished:
 
 
 def _here(name: str, position: int, *, all_builds: bool) -> Fits:
-    request = FitsRequest(position + 1, position, (name,), all_builds, every_model=True)
+    request = FitsRequest(
+        position + 1, position, model=name, all_builds=all_builds, every_model=True
+    )
     return fits_at(ground(), (request,))[0]
 
 

@@ -27,11 +27,11 @@ def unmeasured(**changes):
     return replace(ground(rates={}, **changes), parts_at=None)
 
 
-def with_card():
+def with_card(**changes):
     families = ("gguf_kquant", "gguf_legacy", "fp16", "gguf_iquant", "mxfp4")
     sides = dict.fromkeys(families, Sides((side(),), side()))
     room = Room((4 * GIB,), 32 * GIB)
-    made = unmeasured(sides=sides, room=room, cards=("CUDA0",))
+    made = unmeasured(sides=sides, room=room, cards=("CUDA0",), **changes)
     return replace(made, on_card_bytes=4 * GIB, with_offload_bytes=36 * GIB)
 
 
@@ -88,7 +88,7 @@ class TestBeforeTheTable:
 
     def test_parts_that_do_not_count_have_their_reason_and_not_the_advice_to_measure(self, printed):
         busy = Reason("estimate_parts_busy", {"percent": 62})
-        found, said = printed(replace(ground(rates={}), told=(busy,)), SMALL)
+        found, said = printed(replace(ground(rates={}, why_no_sides=busy), told=(busy,)), SMALL)
         assert found.rows[0].estimate.reasons[0] == busy
         assert "not known" in said
         assert said.count("other programs took 62 % of the processors") == 2
@@ -98,7 +98,8 @@ class TestBeforeTheTable:
         assert told["reasons"][0]["advice"] in " ".join(said.split())
 
     def test_nor_is_it_given_where_the_catalogue_gives_a_rate(self, printed):
-        made = replace(with_card(), parts_at="2026-12-01T00:00:00Z")
+        why = Reason("estimate_parts_no_rate")
+        made = replace(with_card(why_catalogue=why), parts_at="2026-12-01T00:00:00Z")
         found, said = printed(made, SMALL)
         assert found.rows[0].estimate.decode is not None
         assert "no rate follows from the parts that were measured here" in said

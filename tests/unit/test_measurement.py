@@ -27,7 +27,7 @@ MACHINE = Machine("Linux", "12", "x86_64", Cpu("AMD Ryzen 9 7950X", 16, 32), 64 
 class FakeWorker:
     """Says what it is given."""
 
-    pid = None
+    our_pids = ()
 
     def __init__(self, *messages: Message) -> None:
         self._messages = messages
