@@ -1,5 +1,6 @@
 """sha256 of files, remembered so that each file is hashed once."""
 
+import contextlib
 import hashlib
 import os
 import re
@@ -36,6 +37,11 @@ class Hashes:
         if identity(path.stat()) == key:  # else it changed while it was read
             self._memory.remember({key: found})
         return found
+
+    def note(self, path: Path, sha256: str) -> None:
+        """Remember what was hashed while it was written; the file is not read again."""
+        with contextlib.suppress(OSError):
+            self._memory.remember({identity(path.stat()): sha256})
 
     def known(self, path: Path) -> str | None:
         """What is remembered of the file as it is now; None, never read, where nothing is."""

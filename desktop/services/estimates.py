@@ -210,6 +210,18 @@ def models_of_a_step(count: int, took_ns: int) -> int:
     return max(1, min(_MOST, count * _STEP_NS // max(1, took_ns)))
 
 
+def row_of(ground: Ground, asked: Asked, request: FitsRequest) -> FitRow:
+    """One build, whatever the request's words say of others.
+
+    Raises:
+        GramError: `bad_number` for an absurd context.
+    """
+    use = use_of(request)
+    if _is_beyond(asked.model, use):
+        return _beyond_row(ground, asked, use)
+    return _rows(ground, (asked,), use)[0]
+
+
 def use_of(request: FitsRequest) -> Use:
     """How the builds would be run."""
     return Use(context=request.context, depth=max(0, min(request.depth, request.context - 1)))

@@ -9,17 +9,16 @@ from desktop.builds.header import read_header
 from desktop.errors import GramError
 from desktop.estimate.calibration import Work
 from desktop.estimate.evidence import reason_against
-from desktop.estimate.header_model import model_of
 from desktop.estimate.machine_state import State
 from desktop.estimate.placement import ON_HOST, Placement
-from desktop.estimate.sizes import from_header, weights_of
+from desktop.estimate.sizes import weights_of
 from desktop.estimate.token_work import Asked, device_works
 from desktop.paths import Paths
 from desktop.records.build import Build
 from desktop.records.estimate import Use
-from desktop.records.model import Model, Quant
+from desktop.records.model import Model
 from desktop.records.run import TG128, Run, SpeedTest
-from desktop.services import estimate_tables
+from desktop.services.asked import asked_of, quant_of
 from desktop.services.build_names import is_named, likeliest
 from desktop.services.profiles import models
 from desktop.services.results import builds_here
@@ -117,13 +116,11 @@ def _files(paths: Paths) -> Iterator[tuple[str, Asked]]:
     """The builds that are on the disk, by sha256."""
     for local in builds_here(paths):
         try:
-            header = read_header(local.path)
-            model, weights = model_of(header), from_header(header)
+            asked = asked_of(read_header(local.path), local.build.quantization, local.build.sha256)
         except GramError as e:
             log.info("%s tells too little: %s", local.build.name, e)
             continue
-        quant = _quant(local.build.quantization) or estimate_tables.quants()[0]
-        yield local.build.sha256, Asked(model, quant, weights, local.build.sha256)
+        yield local.build.sha256, asked
 
 
 def _of_catalogue(build: Build) -> Asked | None:
@@ -131,7 +128,7 @@ def _of_catalogue(build: Build) -> Asked | None:
 
     None also where the file's size is not that of the two: then it is some other build.
     """
-    quant = _quant(build.quantization)
+    quant = quant_of(build.quantization)
     alike = [
         m
         for m in models()
@@ -152,10 +149,3 @@ def _is_size_of(size_bytes: int, model: Model, tensor_bytes: int) -> bool:
     """Whether a file may hold so many bytes of tensors."""
     near = _SIZES_ALIKE * tensor_bytes
     return -near <= size_bytes - tensor_bytes <= near + _HEADER_BYTES * model.vocabulary
-
-
-def _quant(label: str | None) -> Quant | None:
-    folded = (label or "").casefold()
-    return next(
-        (q for q in estimate_tables.quants() if (q.file_type or "").casefold() == folded), None
-    )
