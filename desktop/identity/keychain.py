@@ -1,4 +1,6 @@
-"""The signing key in the operating system's keychain. The only module that imports keyring.
+"""Secrets in the operating system's keychain, above all the signing key.
+
+The only module that imports keyring.
 
 Every call here may wait for the person to answer a prompt: never call it on the UI thread.
 """
@@ -42,6 +44,9 @@ class Vault(Protocol):
     def set_password(self, service: str, username: str, password: str, /) -> None:
         """Store text. May wait for a prompt."""
 
+    def delete_password(self, service: str, username: str, /) -> None:
+        """Remove what is stored. May wait for a prompt."""
+
 
 @dataclass(frozen=True, slots=True)
 class KeychainStatus:
@@ -75,14 +80,82 @@ def load_or_create(
         KeyUnavailableError: `no_keychain`, `keychain_locked` or `keychain_refused`.
         GramError: `folder_read_only` when the lock cannot be made.
     """
-    try:
+    with _told():
         chosen = vault or _system_vault(environment)
         found = _stored(chosen)
         return _create(chosen, lock, timeout_s) if found is None and create else found
-    except GramError:
+
+
+def read_text(
+    service: str,
+    user: str,
+    environment: Mapping[str, str] = os.environ,
+    *,
+    vault: Vault | None = None,
+) -> str | None:
+    """Another secret; None when there is none. A locked Secret Service is not asked to unlock.
+
+    Raises:
+        KeyUnavailableError: as `load_or_create`.
+    """
+    with _told():
+        if vault is None:
+            vault = usable_backend(_backend(environment))
+            if _is_secret_service(vault) and (locked := _default_is_locked()) is not False:
+                if locked is None:  # reading would make a keyring first
+                    return None
+                raise KeyUnavailableError("keychain_locked")
+        return vault.get_password(service, user)
+
+
+def keep_text(
+    service: str,
+    user: str,
+    text: str,
+    environment: Mapping[str, str] = os.environ,
+    *,
+    vault: Vault | None = None,
+) -> None:
+    """Store another secret in place of an earlier one. May wait for a prompt.
+
+    Raises:
+        KeyUnavailableError: as `load_or_create`. Neither it nor a cause of it holds the text.
+    """
+    failed = None
+    try:
+        chosen = vault or _system_vault(environment)
+        chosen.set_password(service, user, text)
+        if chosen.get_password(service, user) != text:
+            failed = KeyUnavailableError("keychain_refused", detail="it did not keep it")
+    except KeyUnavailableError:
         raise
-    except Exception as e:  # each backend has errors of its own, from D-Bus's to Windows'
-        raise KeyUnavailableError(_code(e), detail=_said(e)) from e
+    except Exception as e:  # noqa: BLE001 - each backend has errors of its own
+        failed = KeyUnavailableError(_code(e), detail=_said(e, text))
+    # outside of the handler: the backend's error may carry what it was given
+    if failed is not None:
+        raise failed
+
+
+def forget_text(
+    service: str,
+    user: str,
+    environment: Mapping[str, str] = os.environ,
+    *,
+    vault: Vault | None = None,
+) -> bool:
+    """Remove another secret; whether there was one. May wait for a prompt.
+
+    Raises:
+        KeyUnavailableError: as `load_or_create`.
+    """
+    with _told():
+        chosen = vault or _system_vault(environment)
+        if chosen.get_password(service, user) is None:
+            return False
+        chosen.delete_password(service, user)
+        if chosen.get_password(service, user) is not None:
+            raise KeyUnavailableError("keychain_refused", detail="it did not remove it")
+        return True
 
 
 def status(environment: Mapping[str, str] = os.environ) -> KeychainStatus:
@@ -154,7 +227,7 @@ def _check_can_unlock(backend: object, environment: Mapping[str, str]) -> None:
             `keychain_locked`, and there is no screen to ask at.
     """
     screen = environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY")
-    if screen or type(backend).__module__ != "keyring.backends.SecretService":
+    if screen or not _is_secret_service(backend):
         return
     locked = _default_is_locked()
     if locked is None:
@@ -162,6 +235,10 @@ def _check_can_unlock(backend: object, environment: Mapping[str, str]) -> None:
         raise KeyUnavailableError("no_keychain", detail=detail)
     if locked:
         raise KeyUnavailableError("keychain_locked")
+
+
+def _is_secret_service(backend: object) -> bool:
+    return type(backend).__module__ == "keyring.backends.SecretService"
 
 
 def _default_is_locked() -> bool | None:
@@ -201,6 +278,21 @@ def _create(vault: Vault, lock: Path, timeout_s: float) -> Signer:
 
 
 @contextmanager
+def _told() -> Iterator[None]:
+    """Each backend has errors of its own, from D-Bus's to Windows': they become ours.
+
+    Raises:
+        KeyUnavailableError: `no_keychain`, `keychain_locked` or `keychain_refused`.
+    """
+    try:
+        yield
+    except GramError:
+        raise
+    except Exception as e:
+        raise KeyUnavailableError(_code(e), detail=_said(e)) from e
+
+
+@contextmanager
 def _held(path: Path, timeout_s: float) -> Iterator[None]:
     """Hold the lock file; a folder that may not be written to is no fault of the keychain."""
     lock = FileLock(path, timeout=timeout_s)
@@ -224,6 +316,8 @@ def _code(error: BaseException) -> str:
     return next((_CODES[n] for n in names if n in _CODES), "keychain_refused")
 
 
-def _said(error: BaseException) -> str:
-    lines = str(error).strip().splitlines()
+def _said(error: BaseException, secret: str = "") -> str:
+    """Its first line, without the secret if it holds that."""
+    told = str(error).replace(secret, "…") if secret else str(error)
+    lines = told.strip().splitlines()
     return lines[0].rstrip(".")[:160] if lines else type(error).__name__

@@ -47,8 +47,28 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
         "Download it again, or choose another build.",
     ),
     "build_split": Sentence(
-        "{name} is one part of a build in {count} files; Gram measures builds in one file.",
-        "Join the parts with llama.cpp's `llama-gguf-split --merge`.",
+        "{name} is one part of a build in {count} files, but its name does not say which.",
+        "Give all parts their names back (name-00001-of-{count}.gguf, with five digits), in one "
+        "folder, or join them with llama.cpp's `llama-gguf-split --merge`.",
+    ),
+    "build_part_missing": Sentence(
+        "{name} is missing: of the {count} files of this build, {found} are there.",
+        "Put it beside the others under that name, or download the build again: what is there is "
+        "kept.",
+    ),
+    "build_not_here": Sentence(
+        "There is no file {name} and no build of that name on this machine.",
+        "Download it with `gram builds get {name}`, or run `gram builds` to see what is here.",
+    ),
+    "build_several": Sentence(
+        "{name} may mean several builds that are here: {names}.",
+        "Name one by its whole name, by its path, or by how its sha256 begins.",
+    ),
+    "build_changed": Sentence(
+        "{name} is not what was fetched: its checksum differs, so its drive or another program "
+        "changed it.",
+        "`gram builds verify` sets it aside; then fetch it again. To measure the file as it is, "
+        "name it by its path.",
     ),
     "build_write": Sentence(
         "The build {name} could not be written: {detail}.",
@@ -69,8 +89,8 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
     ),
     "download_gated": Sentence(
         "{name} is given only to those who have agreed to its maker's terms.",
-        "Open its page on Hugging Face, agree to them, and make a token for reading; then try "
-        "again with it.",
+        "Open its page on Hugging Face, agree to them, and make a token for reading (Settings, "
+        "Access Tokens). Give it to Gram with `gram builds token --set`; then try again.",
     ),
     "download_gone": Sentence(
         "{name} is not there any more, or was never under this name.",
@@ -93,6 +113,26 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
         "{name} is being downloaded already, by another window or terminal.",
         "Wait for it, or stop it there.",
     ),
+    "download_metered": Sentence(
+        "This connection is metered, and {name} has {size_gb} GB.",
+        "Wait for another connection, or download it all the same.",
+    ),
+    "download_not_run": Sentence(
+        "{name} would not run on this machine. {detail}",
+        "Choose a smaller build, or download it all the same.",
+    ),
+    "download_not_judged": Sentence(
+        "Whether {name} runs on this machine is not known: {detail}",
+    ),
+    "download_stopped": Sentence(
+        "The download of {name} was stopped; what has come is kept.",
+        "Asked for again, it goes on where it was.",
+    ),
+    "download_here": Sentence("{name} is here already; nothing was downloaded."),
+    "download_elsewhere": Sentence(
+        "{name} is on this machine already, kept by {programs}: it is used where it is, and "
+        "nothing was downloaded.",
+    ),
     # Hugging Face and its mirrors
     "hub_address": Sentence(
         "The address of Hugging Face's mirror (HF_ENDPOINT) cannot be used.",
@@ -102,12 +142,26 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
     "hub_token": Sentence(
         "{host} does not accept the token.",
         "Make a new one for reading in its settings (Access Tokens), and check that all of it "
-        "was copied.",
+        "was copied. `gram builds token` tells which one is sent.",
+    ),
+    "token_no_keychain": Sentence(
+        "There is no keychain that could keep a token of Hugging Face ({detail}).",
+        "On a desktop, install and unlock one (GNOME Keyring, KWallet). On a server, put the "
+        "token into the environment variable HF_TOKEN: Gram then keeps it nowhere.",
+    ),
+    "token_keychain_locked": Sentence(
+        "The keychain is locked, so a token of Hugging Face in it can neither be used nor changed.",
+        "Unlock it and try again, or put the token into the environment variable HF_TOKEN.",
+    ),
+    "token_keychain_refused": Sentence(
+        "The keychain did not do what was asked of it with the token of Hugging Face ({detail}).",
+        "Allow Gram to use it and try again, or put the token into the environment variable "
+        "HF_TOKEN.",
     ),
     "hub_unknown": Sentence(
         "{host} knows no {name}, or it is private.",
         "Check the spelling (owner/repository), or search for a part of the name. A private "
-        "one needs a token.",
+        "one needs a token: `gram builds token --set`.",
     ),
     "hub_revision": Sentence(
         "{name} has no such branch or commit.",
@@ -130,6 +184,9 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
     "hub_answer": Sentence(
         "The answer of {host} cannot be used: {detail}.",
         "Try again later; with a mirror, try without HF_ENDPOINT.",
+    ),
+    "hub_not_asked": Sentence(
+        "Nothing is known of {name}: it was never asked.", "Try again with a connection."
     ),
     "hub_no_builds": Sentence(
         "{name} holds no build that Gram can use: {detail}.",
@@ -221,6 +278,19 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
         "Raise the disk budget (`[builds] budget_gb`), unpin or remove builds, or free some "
         "disk space.",
     ),
+    "library_several": Sentence(
+        "{name} may mean several builds: {names}.",
+        "Name one by its whole name, or by how its sha256 begins.",
+    ),
+    "library_needs_room": Sentence(
+        "{name} needs {need_gb} GB. For it these would be removed, least recently used first: "
+        "{names} ({freed_gb} GB).",
+        "Allow that, pin what is to stay, or raise the disk budget.",
+    ),
+    "remove_unasked": Sentence(
+        "{name} was not removed: nobody could be asked.", "Write --yes to remove it all the same."
+    ),
+    "verify_stopped": Sentence("It was stopped; nothing is changed."),
     "library_since": Sentence("{name} was used or changed meanwhile, so it stays."),
     "builds_setting_bad": Sentence(
         "In {file}, {name} of [builds] cannot be {found}, so the default is used ({default}).",
@@ -229,5 +299,85 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
     "builds_setting_unknown": Sentence(
         "In {file}, {name} of [builds] is no setting.",
         "There are folders and budget_gb.",
+    ),
+    # how to run a build with another program
+    "use_powershell": Sentence("The command is for PowerShell."),
+    "use_llama_address": Sentence(
+        "Its page and its API are then at {address}, on this machine only.",
+    ),
+    "use_llama_measured": Sentence(
+        "It runs as Gram measures: for one conversation at a time (-np 1), with nothing kept of "
+        "earlier ones (--cache-ram 0), and nothing fitted by itself (--fit off).",
+        "If it does not know an option, it is older: update llama.cpp.",
+    ),
+    "use_llama_split": Sentence(
+        "The build is in {count} files: the first is named, and the others must lie beside it.",
+    ),
+    "use_ollama_modelfile": Sentence(
+        "Save the text as a file called {file}, in the folder where you run the command.",
+    ),
+    "use_ollama_kept": Sentence(
+        "Ollama keeps the build already, as {name}: the new name adds the settings and no copy.",
+    ),
+    "use_ollama_copy": Sentence(
+        "Ollama copies the build into its own store: {size_gb} GB more of the disk.",
+    ),
+    "use_ollama_download": Sentence(
+        "`{command}` runs it too, without these settings, but downloads it again: {size_gb} GB.",
+    ),
+    "use_ollama_split": Sentence(
+        "Ollama takes builds in several files from version 0.35 on.",
+        "With an older one, join them first: `llama-gguf-split --merge`.",
+    ),
+    "use_ollama_service": Sentence(
+        "Flash attention, the KV cache's type and how many conversations run at a time are set "
+        "for Ollama's whole service: they are as measured while OLLAMA_FLASH_ATTENTION, "
+        "OLLAMA_KV_CACHE_TYPE and OLLAMA_NUM_PARALLEL are not set.",
+    ),
+    "use_ollama_experts": Sentence(
+        "Ollama cannot be told to leave the experts of {layers} layers to the processor. It "
+        "places the layers itself, so the speed may be another.",
+    ),
+    "use_ollama_cards": Sentence(
+        "Which cards Ollama uses is set for its whole service, by CUDA_VISIBLE_DEVICES or "
+        "ROCR_VISIBLE_DEVICES.",
+    ),
+    "use_ollama_name": Sentence(
+        "Ollama cannot take a file of this name: its Modelfile holds no signs that are not shown, "
+        "and its store no colons and backslashes.",
+        "Give it a plain name, or a link with one, and use that.",
+    ),
+    "use_lms_link": Sentence(
+        "LM Studio gets a link and no copy, so the build must stay where it is. It is linked "
+        "once; later only `lms load` is needed.",
+        "If it is in Gram's own folder, pin it: it is then never removed to make room.",
+    ),
+    "use_lms_hard_link": Sentence(
+        "LM Studio gets a hard link and no copy. That works only if its models are on the same "
+        "drive; a copy takes {size_gb} GB more. It is linked once; later only `lms load` is "
+        "needed.",
+    ),
+    "use_lms_folder": Sentence(
+        "LM Studio takes only names that end in .gguf, so the build gets one in its usual folder "
+        "of models.",
+        "If My Models in LM Studio shows another folder, use that one.",
+    ),
+    "use_lms_settings": Sentence(
+        "What the command cannot set is set in LM Studio, in My Models, under the gear of the "
+        "build; `lms load` keeps to it.",
+    ),
+    "use_lms_threads": Sentence("CPU Thread Pool Size: {threads}."),
+    "use_lms_parallel": Sentence("Max Concurrent Predictions: 1."),
+    "use_lms_layers": Sentence("GPU Offload: {layers} layers."),
+    "use_lms_experts": Sentence(
+        "Number of layers for which to force MoE weights onto CPU: {layers}.",
+    ),
+    "use_lms_cards": Sentence(
+        "Cards are switched on and off in LM Studio's own settings, under Hardware; here it is "
+        "{devices}.",
+    ),
+    "use_lms_choose": Sentence(
+        "If LM Studio does not find it by that path, leave out the path and --exact, and choose "
+        "it from the list.",
     ),
 }

@@ -48,6 +48,21 @@ _ADVICE: Final[Mapping[str, str]] = {
     "build_not_found": QT_TRANSLATE_NOOP(
         "Reasons", "Choose the file again: it may have been moved, or its drive disconnected."
     ),
+    "download_gated": QT_TRANSLATE_NOOP(
+        "Reasons",
+        "Open its page on Hugging Face, agree to them, and make a token for reading; then try "
+        "again with it.",
+    ),
+    "hub_token": QT_TRANSLATE_NOOP(
+        "Reasons",
+        "Make a new one for reading in its settings (Access Tokens), and check that all of it "
+        "was copied.",
+    ),
+    "hub_unknown": QT_TRANSLATE_NOOP(
+        "Reasons",
+        "Check the spelling (owner/repository), or search for a part of the name. A private "
+        "one needs a token.",
+    ),
     "key_file_write": QT_TRANSLATE_NOOP(
         "Reasons", "Check that you may write to the data folder and that its disk is not full."
     ),

@@ -89,6 +89,12 @@ def test_the_windows_advice_names_no_terminal_option(qapp):
         assert "--" not in messages.advice(Reason(code, {"detail": "x"}))
 
 
+@pytest.mark.parametrize("code", ["download_gated", "hub_token", "hub_unknown"])
+def test_the_windows_advice_about_tokens_names_no_command(qapp, code):
+    assert "gram builds token" in Reason(code, {}).advice()
+    assert "`" not in messages.advice(Reason(code, {}))
+
+
 @pytest.fixture
 def german(qapp):
     translator = German()
