@@ -188,8 +188,8 @@ class UseWay:
     """`llama-server`, `Ollama`, `LM Studio`."""
     command: str
     """To paste into a shell; empty where the program takes no command."""
-    steps: tuple[str, ...] = ()
-    """What to set by hand: one sentence each."""
+    steps: tuple[Reason, ...] = ()
+    """What to know and what to set by hand: one sentence each."""
     file: str = ""
     """What to put into a file that the command names (a Modelfile); empty: none."""
 

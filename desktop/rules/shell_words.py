@@ -1,0 +1,85 @@
+"""Command lines to paste: a POSIX shell's, and PowerShell's on Windows.
+
+A name may hold anything that its system allows. What is not shown (ends of lines, escapes, turned
+writing) is written by its number, so that what is pasted is what was read.
+"""
+
+import re
+import shlex
+from collections.abc import Sequence
+from typing import Final
+
+from desktop.errors import is_hidden
+
+WINDOWS: Final = "win32"
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_./\\:=+-]+", re.ASCII)
+"""What PowerShell takes as it stands. A comma would make a list, an at sign splats."""
+_QUOTES: Final = re.compile("['\u2018\u2019\u201a\u201b]")
+"""What PowerShell takes for a single quote (about_Quoting_Rules; its tokenizer, IsSingleQuote)."""
+_HIGHEST_CHAR: Final = 0xFFFF
+
+
+def command_line(words: Sequence[str], system: str) -> str:
+    """The words as one command.
+
+    Args:
+        words: the program and its arguments, as it should receive them.
+        system: as `sys.platform` has it.
+    """
+    return " ".join(word(text, system) for text in words)
+
+
+def word(text: str, system: str) -> str:
+    """One argument, quoted where it has to be."""
+    return _powershell(text) if system == WINDOWS else _posix(text)
+
+
+def in_turn(commands: Sequence[str], system: str) -> str:
+    """Commands of which each runs only when the one before it went well."""
+    if system != WINDOWS:
+        return " &&\n".join(commands)
+    # the PowerShell that Windows brings (5.1) has no &&
+    *others, line = commands
+    for command in reversed(others):
+        line = f"{command}; if ($?) {{ {line} }}"
+    return line
+
+
+def _posix(text: str) -> str:
+    # a command's output loses the ends of lines at its end, so such a name is quoted as it is
+    if not any(map(is_hidden, text)) or text.endswith("\n"):
+        return shlex.quote(text)
+    return f"\"$(printf '%b' {shlex.quote(''.join(map(_octal, text)))})\""
+
+
+def _octal(letter: str) -> str:
+    """As `printf %b` reads it (POSIX, printf)."""
+    if letter == "\\":
+        return "\\\\"
+    if not is_hidden(letter):
+        return letter
+    # bytes of a name that are no UTF-8 came in as surrogates
+    return "".join(f"\\0{byte:03o}" for byte in letter.encode("utf-8", "surrogateescape"))
+
+
+def _powershell(text: str) -> str:
+    if _PLAIN.fullmatch(text):
+        return text
+    if not any(map(is_hidden, text)):
+        return _single(text)
+    pieces = re.split(f"([{re.escape(''.join(filter(is_hidden, set(text))))}])", text)
+    shown = [_number(piece) if is_hidden(piece[0]) else _single(piece) for piece in pieces if piece]
+    # with a letter first, PowerShell would add numbers
+    added = " + ".join(("''", *shown))
+    return f"({added})"
+
+
+def _single(text: str) -> str:
+    return "'" + _QUOTES.sub(lambda quote: quote[0] * 2, text) + "'"
+
+
+def _number(letter: str) -> str:
+    code = ord(letter)
+    if code <= _HIGHEST_CHAR:
+        return f"[char]0x{code:04X}"
+    return f"[char]::ConvertFromUtf32(0x{code:X})"
