@@ -35,7 +35,7 @@ from desktop.records.events import (  # noqa: E402
 )
 from desktop.records.request import RunRequest, Signing  # noqa: E402
 from desktop.ui.bridge import Bridge  # noqa: E402
-from desktop.ui.content import FITS, MACHINE, RESULTS  # noqa: E402
+from desktop.ui.content import BUILDS, FITS, MACHINE, RESULTS  # noqa: E402
 from desktop.ui.design import Scheme  # noqa: E402
 from desktop.ui.main_window import MainWindow  # noqa: E402
 from desktop.ui.theme import Theme  # noqa: E402
@@ -141,6 +141,7 @@ def _states(window: MainWindow, services: object) -> Iterator[str]:
     window.content.results.table.selectRow(1)
     yield "6-results"
     yield from _fits_states(window, services)
+    yield from _builds_states(window, services)
 
 
 def _fits_states(window: MainWindow, services: object) -> Iterator[str]:
@@ -212,6 +213,51 @@ def _page_states(window: MainWindow, services: object) -> Iterator[str]:
     yield "29-here-layers"
     section.here.tabs.show_part(2)
     yield "30-here-arithmetic"
+
+
+def _builds_states(window: MainWindow, services: object) -> Iterator[str]:
+    """Builds to get and builds that are here, downloads, questions, how to run one."""
+    from tests.gui import builds_demo, demo, fits_demo  # noqa: PLC0415 - tests are not shipped
+
+    assert isinstance(services, demo.FakeServices)  # noqa: S101
+    window.content.show_page(BUILDS)
+    section = window.content.builds.section
+    page = section.page
+    yield "40-builds-waiting"
+    services.post(*fits_demo.fits_known(4096), builds_demo.shelf_known())
+    services.post(builds_demo.offers_known(offers=()))
+    yield "41-builds-empty"
+    services.post(builds_demo.offers_known())
+    yield "42-builds"
+    page.get.table.selectRow(1)
+    yield "43-builds-selected"
+    page.get.table.select(lambda offer: offer.build.gated)
+    yield "44-builds-gated"
+    services.post(builds_demo.offline())
+    yield "45-builds-offline"
+    page.get.search.setText("llama")
+    page.get.search_hub.click()
+    services.post(builds_demo.offers_known(found=builds_demo.FOUND))
+    page.get.search.clear()
+    yield "46-builds-found"
+    page.get.found.hide()
+    page.get.get.click()
+    name = page.get.table.current.build.name
+    services.post(builds_demo.step(name))
+    yield "47-builds-downloading"
+    services.post(builds_demo.no_room(name))
+    yield "48-builds-no-room"
+    page.strips.close_strip(name)
+    services.post(builds_demo.ended(name))
+    yield "49-builds-done"
+    page.strips.close_strip(name)
+    page.tabs.show_part(1)
+    page.here.table.selectRow(1)
+    page.here.delete.click()
+    yield "50-builds-here"
+    page.here.question.hide()
+    services.post(builds_demo.use_known())
+    yield "51-builds-use"
 
 
 def real(app: QApplication) -> None:

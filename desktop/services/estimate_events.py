@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from desktop.errors import Reason
+from desktop.records.build_events import BuildEvent
 from desktop.records.events import AppEvent, FitsKnown
 from desktop.records.fits import Fits
 from desktop.records.model import Model
@@ -80,5 +81,5 @@ PageEvent: TypeAlias = (
     | HerePageKnown
     | PageFailed
 )
-WindowEvent: TypeAlias = AppEvent | PageEvent
+WindowEvent: TypeAlias = AppEvent | PageEvent | BuildEvent
 """All that the window is told."""

@@ -49,9 +49,13 @@ class BuildCard(Card):
 
     def use_file(self, path: Path) -> None:
         """Measure the GGUF file at `path`; only its name is shown."""
-        self.wanted = str(path)
+        self.use_build(str(path), path.stem)
+
+    def use_build(self, build: str, name: str) -> None:
+        """Measure a build that is here, as a request names it; `name` is shown."""
+        self.wanted = build
         self._forget(
-            fmt.breakable(path.stem), self.tr("Its header is read when the measurement starts.")
+            fmt.breakable(name), self.tr("Its header is read when the measurement starts.")
         )
 
     def show_build(self, build: Build) -> None:

@@ -9,6 +9,15 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QWidget
 
 from desktop import __version__
+from desktop.records.build_events import (
+    BuildCallFailed,
+    BuildChecked,
+    BuildRemoved,
+    FetchEnded,
+    OffersKnown,
+    ShelfKnown,
+    UseKnown,
+)
 from desktop.records.events import (
     CallFailed,
     CostsKnown,
@@ -22,6 +31,7 @@ from desktop.records.events import (
     RunFailed,
     RunFinished,
 )
+from desktop.records.offers import FetchStep
 from desktop.services.estimate_events import (
     DevicePageKnown,
     FitsFailed,
@@ -32,7 +42,9 @@ from desktop.services.estimate_events import (
     WindowEvent,
 )
 from desktop.ui import messages
+from desktop.ui.builds_holder import BuildsHolder
 from desktop.ui.components import Banner, Kind, column
+from desktop.ui.context_slider import USUAL, full_context
 from desktop.ui.contracts import Services
 from desktop.ui.design import Space
 from desktop.ui.fits_holder import FitsHolder
@@ -45,7 +57,8 @@ from desktop.ui.theme import Theme
 MEASURE: Final = 0
 MACHINE: Final = 1
 FITS: Final = 2
-RESULTS: Final = 3
+BUILDS: Final = 3
+RESULTS: Final = 4
 
 
 class Content(QWidget):
@@ -60,6 +73,7 @@ class Content(QWidget):
         self.measure = MeasurePage(services, theme)
         self.machine = MachinePage(services)
         self.fits = FitsHolder(services)
+        self.builds = BuildsHolder(services)
         self.results = ResultsPage()
         self.banner = Banner((Space.XL, Space.XL, Space.XL, 0))
         self._pages = QStackedWidget()
@@ -71,6 +85,8 @@ class Content(QWidget):
         self.machine.signing_changed.connect(self.measure.sign_with)
         self._keep_apart()
         self.fits.parts_asked.connect(self.machine.measure)
+        self.builds.measure_asked.connect(self._measure_build)
+        self.builds.fits_asked.connect(self._ask_fits)
         self.show_page(MEASURE)
 
     @property
@@ -93,7 +109,7 @@ class Content(QWidget):
         self.measure.live.graph.wait()
 
     def show_page(self, number: int) -> None:
-        """Show `MEASURE`, `MACHINE`, `FITS` or `RESULTS`."""
+        """Show `MEASURE`, `MACHINE`, `FITS`, `BUILDS` or `RESULTS`."""
         self._pages.setCurrentIndex(number)
         self.rail.show_page(number)
 
@@ -114,10 +130,15 @@ class Content(QWidget):
                 self.machine.handle(event)
             case CostsKnown():
                 self.measure.handle(event)
-            case FitsGoOn() | FitsKnown() | FitsFailed() | PageFailed():
+            case FitsGoOn() | FitsKnown() | FitsFailed():
                 self.fits.handle(event)
-            case ModelPageKnown() | DevicePageKnown() | HerePageKnown():
+                self.builds.handle(event)
+            case PageFailed() | ModelPageKnown() | DevicePageKnown() | HerePageKnown():
                 self.fits.handle(event)
+            case ShelfKnown() | OffersKnown() | FetchStep() | FetchEnded() | UseKnown():
+                self.builds.handle(event)
+            case BuildChecked() | BuildRemoved() | BuildCallFailed():
+                self.builds.handle(event)
             case _:
                 self._show_measurement(event)
 
@@ -131,10 +152,22 @@ class Content(QWidget):
             self.measure.handle(event)
         if isinstance(event, RunFinished | PartsFinished):
             self.fits.handle(event)
+            self.builds.handle(event)
         if isinstance(event, RunFinished):
             self._services.refresh_costs(event.run)
             if event.statement_id is not None:
                 self._services.refresh_results()
+
+    def _measure_build(self, build: str, name: str) -> None:
+        """One that is here; its page is shown unless the person looks at another one."""
+        if self.page == BUILDS:
+            self.show_page(MEASURE)
+        self.measure.measure_build(build, name)
+
+    def _ask_fits(self) -> None:
+        """For the page Builds: what *What fits* asked for is not answered then."""
+        self.fits.drop_asked()
+        self._services.refresh_fits((full_context(USUAL),))
 
     def _show_parts(self, event: RunEvent | PartsKnown) -> None:
         """Parts are measured on their page, and asked for on another one too."""
@@ -156,6 +189,7 @@ class Content(QWidget):
             self.tr("Measure"),
             self.tr("Machine"),
             self.tr("What fits"),
+            self.tr("Builds"),
             self.tr("Results"),
         )
 
@@ -171,12 +205,11 @@ class Content(QWidget):
             for block in blocked:
                 if block is not own:
                     start.connect(block)
+            start.connect(self.builds.set_blocked)
 
     def _lay_out(self) -> None:
-        self._pages.addWidget(self.measure)
-        self._pages.addWidget(self.machine)
-        self._pages.addWidget(self.fits)
-        self._pages.addWidget(self.results)
+        for page in (self.measure, self.machine, self.fits, self.builds, self.results):
+            self._pages.addWidget(page)
         right = column(self.banner, self._pages, gap=0)
         right.setStretch(1, 1)
         line = QHBoxLayout(self)

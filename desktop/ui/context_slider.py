@@ -6,6 +6,7 @@ from typing import Final
 from PySide6.QtCore import QCoreApplication, QLocale, QSize, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QSlider, QWidget
 
+from desktop.records.fits import FitsRequest
 from desktop.ui.components import Muted
 from desktop.ui.design import Space, wide
 
@@ -16,6 +17,11 @@ USUAL: Final = 4096
 _TRACK: Final = 20
 _LEAST_TRACK: Final = 8
 """Figures that the slider is wide; the words at its left take what they need."""
+
+
+def full_context(tokens: int) -> FitsRequest:
+    """Every model, with the rates when that context is full: what a person must reckon with."""
+    return FitsRequest(context=tokens, depth=tokens - 1, every_model=True)
 
 
 class _Track(QSlider):

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from desktop.records.fits import FitsRequest
+from desktop.records.fits import FitRow, Fits, FitsRequest
+from desktop.records.offers import FetchRequest
 from desktop.records.parts import PartsRequest
 from desktop.records.rehearsal import RehearsalRequest
 from desktop.records.request import Curves, RunRequest
@@ -60,3 +61,45 @@ class Services(Protocol):
 
     def open_here(self, model_id: str, position: int) -> None:
         """Every quantization of a model here; `HerePageKnown` or `PageFailed` follows, as above."""
+
+    def refresh_shelf(self) -> None:
+        """Look what is on this machine; `ShelfKnown` or `BuildCallFailed` follows."""
+
+    def refresh_offers(self, fits: Fits, *, ask: bool) -> None:
+        """Work out what can be had, by the rows of `fits`; `OffersKnown` follows.
+
+        `ask` asks the hub anew for the repositories that are shown.
+        """
+
+    def add_repository(self, name: str) -> None:
+        """Add a repository, named as users write it; `OffersKnown` or `BuildCallFailed` follows."""
+
+    def search_hub(self, words: str) -> None:
+        """Look for repositories; `OffersKnown` with those that were found, or `BuildCallFailed`."""
+
+    def fetch(self, request: FetchRequest) -> None:
+        """Download a build; `FetchStep`s follow, then `FetchEnded`."""
+
+    def pause_fetch(self, name: str) -> None:
+        """Hold a download up; a `FetchStep` follows. `name` is as it was asked for."""
+
+    def resume_fetch(self, name: str) -> None:
+        """Let it go on."""
+
+    def stop_fetch(self, name: str) -> None:
+        """End it; what has come stays. `FetchEnded(stopped=True)` follows."""
+
+    def limit_fetches(self, bytes_s: float | None) -> None:
+        """All downloads together take no more than this; None: what the settings say."""
+
+    def delete_build(self, sha256: str) -> None:
+        """Remove one of Gram's own; `BuildRemoved` or `BuildCallFailed` follows."""
+
+    def pin_build(self, sha256: str, pinned: bool) -> None:  # noqa: FBT001 - as the record has it
+        """Keep one whatever the budget says, or no longer; `ShelfKnown` or `BuildCallFailed`."""
+
+    def verify_build(self, sha256: str) -> None:
+        """Read one again; `FetchStep`s, then `BuildChecked` or `BuildCallFailed` follows."""
+
+    def use_build(self, name: str, fit: FitRow | None) -> None:
+        """Tell how to run one best here; `UseKnown` or `BuildCallFailed` follows."""

@@ -57,10 +57,10 @@ def fit_fields() -> tuple[Field[FitRow], ...]:
         ),
         Field(
             Column(_tr("Generation, tok/s\n "), width=wide(RANGE)),
-            _generation,
+            generation,
             lambda r: r.estimate.decode.high_tok_s if r.estimate.decode else None,
             span_of,
-            _said_generation,
+            said_generation,
         ),
         Field(
             Column(_tr("Prompt, tok/s\nfirst token"), width=wide(17), drop=1),
@@ -155,11 +155,17 @@ def _model(row: FitRow) -> str:
 def _memory(row: FitRow) -> str:
     need = row.estimate.need
     held = DASH if need is None else _gib(need.total_bytes)
+    return f"{held}\n{where(row)}"
+
+
+def where(row: FitRow) -> str:
+    """Where a build fits, in a few words."""
     card = DASH if row.card_bytes is None else _gib(row.card_bytes)
-    return f"{held}\n{_tr(_PLACES[row.fit]).format(card=card)}"
+    return _tr(_PLACES[row.fit]).format(card=card)
 
 
-def _generation(row: FitRow) -> str:
+def generation(row: FitRow) -> str:
+    """The range, and for how many tokens it is; why there is none, in a few words."""
     speed = row.estimate.decode
     if speed is not None:
         found = range_words(speed.low_tok_s, speed.high_tok_s)
@@ -167,10 +173,11 @@ def _generation(row: FitRow) -> str:
     return ew.short(row.estimate.reasons[0]) if row.estimate.reasons else DASH
 
 
-def _said_generation(row: FitRow) -> str:
+def said_generation(row: FitRow) -> str:
+    """The same as it is said."""
     speed = row.estimate.decode
     if speed is None:
-        return _generation(row)
+        return generation(row)
     words = _tr("{low} to {high} tokens a second, ceiling {ceiling}, estimate for {context}")
     return words.format(
         low=fmt.number(speed.low_tok_s),

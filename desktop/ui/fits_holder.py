@@ -1,52 +1,30 @@
-"""The place of *What fits* in the window: built at the first look.
-
-What its pages import takes longer than the rest of the window together.
-"""
+"""The place of *What fits* in the window."""
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer, Signal
-from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QStackedLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
 
-from desktop.ui.components import Heading, Muted, column
 from desktop.ui.contracts import Services
-from desktop.ui.design import Space
+from desktop.ui.holder import Holder
 
 if TYPE_CHECKING:
     from desktop.services.estimate_events import WindowEvent
     from desktop.ui.fits_section import FitsSection
 
 
-class FitsHolder(QWidget):
-    """Words until the section is there; hands it what it is told."""
+class FitsHolder(Holder["FitsSection"]):
+    """Hands the section what it is told."""
 
     measuring_changed = Signal(bool)
     """A rehearsal began or ended."""
     parts_asked = Signal()
 
     def __init__(self, services: Services, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("page")
+        title, words = self.tr("What fits"), self.tr("Looking at this machine …")
+        super().__init__(title, words, self._build, parent)
         self._services = services
         self._blocked = False
-        self._section: FitsSection | None = None
-        words = QWidget()
-        lines = column(
-            Heading(self.tr("What fits")), Muted(self.tr("Looking at this machine …")), gap=Space.XS
-        )
-        lines.setContentsMargins(Space.XL, Space.XL, Space.XL, Space.XL)
-        lines.addStretch(1)
-        words.setLayout(lines)
-        self._stack = QStackedLayout(self)
-        self._stack.addWidget(words)
-
-    @property
-    def section(self) -> "FitsSection":
-        """The pages; built when they are first asked for."""
-        if self._section is None:
-            self._section = self._build()
-        return self._section
 
     @property
     def rehearsing(self) -> bool:
@@ -69,19 +47,16 @@ class FitsHolder(QWidget):
         if self._section is not None:
             self._section.set_blocked(blocked)
 
-    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
-        """Build the section once these words are on the screen."""
-        super().showEvent(event)
-        if self._section is None:
-            QTimer.singleShot(0, self, lambda: self.section)
+    def drop_asked(self) -> None:
+        """Another page asked what fits, so what this one asked for is not answered."""
+        if self._section is not None:
+            self._section.fits.drop_asked()
 
     def _build(self) -> "FitsSection":
-        from desktop.ui.fits_section import FitsSection  # noqa: PLC0415 - as the module says
+        from desktop.ui.fits_section import FitsSection  # noqa: PLC0415 - as the holder says
 
         made = FitsSection(self._services)
         made.set_blocked(self._blocked)
         made.measuring_changed.connect(self.measuring_changed)
         made.parts_asked.connect(self.parts_asked)
-        self._stack.addWidget(made)
-        self._stack.setCurrentWidget(made)
         return made

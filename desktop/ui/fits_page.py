@@ -132,6 +132,10 @@ class FitsPage(QWidget):
         if self.isVisible():
             self._ask_next()
 
+    def drop_asked(self) -> None:
+        """What was asked for and is not answered yet never will be: another page asked."""
+        self._asked = frozenset()
+
     def set_blocked(self, blocked: bool) -> None:  # noqa: FBT001 - a signal's argument
         """Something is measured elsewhere."""
         self._blocked = blocked

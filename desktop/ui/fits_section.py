@@ -16,7 +16,7 @@ from desktop.records.events import (
     RunFailed,
     RunFinished,
 )
-from desktop.records.fits import FitRow, FitsRequest
+from desktop.records.fits import FitRow
 from desktop.records.model import Model
 from desktop.records.rehearsal import RehearsalRequest
 from desktop.services.estimate_events import (
@@ -30,6 +30,7 @@ from desktop.services.estimate_events import (
 )
 from desktop.ui import messages, parts_words
 from desktop.ui.components import Kind
+from desktop.ui.context_slider import full_context
 from desktop.ui.contracts import Services
 from desktop.ui.device_estimate_page import DeviceEstimatePage
 from desktop.ui.estimate_page import EstimatePage
@@ -217,10 +218,7 @@ class FitsSection(QWidget):
         return shown is None or place.model is None or shown.id != place.model.id
 
     def _ask_fits(self, contexts: tuple[int, ...]) -> None:
-        # rates as they are when the context is full: what a person must reckon with
-        self._services.refresh_fits(
-            tuple(FitsRequest(context=c, depth=c - 1, every_model=True) for c in contexts)
-        )
+        self._services.refresh_fits(tuple(map(full_context, contexts)))
 
     def _ask_model(self, model_id: str, tokens: int) -> None:
         self._services.open_model(model_id, tokens - 1)

@@ -64,6 +64,12 @@ class MeasurePage(QWidget):
         """Measure the chosen build; nothing while a run goes on."""
         self._start(replace(self._base, build=self.build.wanted))
 
+    def measure_build(self, build: str, name: str) -> None:
+        """Choose a build that is here, shown as `name`, and measure it."""
+        if not self.running and not self._blocked:
+            self.build.use_build(build, name)
+            self.measure()
+
     def use(self, base: RunRequest) -> None:
         """Measure as `base` says from now on, apart from the build, which is chosen here."""
         self._base = base

@@ -60,6 +60,7 @@ from desktop.records.request import Curves, ResultRow, RunRequest
 from desktop.records.run import EngineFacts, MemoryHeld, Note, Plan, Rate, Repetition, Run
 from desktop.services.estimate_events import WindowEvent
 from desktop.ui.bridge import Bridge
+from tests.gui.fake_builds import FakeBuilds
 
 KEY_ID = "5f" * 29 + "acbe75"
 STATEMENT_ID = "9c41" * 16
@@ -110,10 +111,11 @@ STUCK = Reason("source_stuck", {"name": "NVML (NVIDIA's driver)"})
 CONDITIONS = Conditions(PowerSupply.MAINS, None, None, None, 3.0, 6_000_000_000)
 
 
-class FakeServices:
+class FakeServices(FakeBuilds):
     """Records what is asked of it; a test sends the events."""
 
     def __init__(self, bridge: Bridge) -> None:
+        super().__init__()
         self.bridge = bridge
         self.requests: list[RunRequest] = []
         self.parts_requests: list[PartsRequest] = []

@@ -17,7 +17,7 @@ from desktop.records.request import REFERENCE, RunRequest, Signing
 from desktop.records.run import Note
 from desktop.rules.price import DEAREST
 from desktop.ui import format as fmt
-from desktop.ui.content import FITS, MACHINE, MEASURE, RESULTS
+from desktop.ui.content import BUILDS, FITS, MACHINE, MEASURE, RESULTS
 from desktop.ui.main_window import MainWindow
 from tests.gui import demo
 
@@ -249,7 +249,8 @@ def test_pages_by_key(qtbot, window):
     pages = {
         Qt.Key.Key_2: MACHINE,
         Qt.Key.Key_3: FITS,
-        Qt.Key.Key_4: RESULTS,
+        Qt.Key.Key_4: BUILDS,
+        Qt.Key.Key_5: RESULTS,
         Qt.Key.Key_1: MEASURE,
     }
     for key, page in pages.items():

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QAccessible, QAccessibleEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
@@ -33,6 +34,8 @@ class Banner(QWidget):
 
     `around` is kept free at left, top, right and bottom while it is shown.
     """
+
+    dismissed = Signal()
 
     def __init__(
         self,
@@ -69,7 +72,7 @@ class Banner(QWidget):
         self._text.setText(text)
         self._advice.setText(advice)
         self._advice.setVisible(bool(advice))
-        self._set_actions((*actions, Action(self.tr("Dismiss"), self.hide)))
+        self._set_actions((*actions, Action(self.tr("Dismiss"), self._dismiss)))
         self.setAccessibleName(f"{self._kind_word(kind)}: {text} {advice}".strip())
         self.style().unpolish(self._frame)
         self.style().polish(self._frame)
@@ -78,6 +81,17 @@ class Banner(QWidget):
         self._advice.restyle()
         self.show()
         QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
+
+    def focus_first(self) -> None:
+        """Give the first button the focus: the message asks for an answer."""
+        item = self._buttons.itemAt(0)
+        button = item.widget() if item is not None else None
+        if button is not None:
+            button.setFocus()
+
+    def _dismiss(self) -> None:
+        self.hide()
+        self.dismissed.emit()
 
     def _set_actions(self, actions: tuple[Action, ...]) -> None:
         while (item := self._buttons.takeAt(0)) is not None:

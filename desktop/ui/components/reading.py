@@ -53,4 +53,5 @@ class Reading(QPlainTextEdit):
 
     def _high(self, lines: int) -> int:
         # lines are laid out in whole pixels, rounded up
-        return lines * math.ceil(QFontMetricsF(self.font()).height()) + 2 * _FRAME
+        around = 2 * (_FRAME + math.ceil(self.document().documentMargin()))
+        return lines * math.ceil(QFontMetricsF(self.font()).height()) + around
