@@ -14,7 +14,7 @@ class UseSettings:
     """Tokens that the cache has room for."""
     threads: int
     gpu_layers: int | None = None
-    """Layers on the cards, the output counted as one; None: all. 0: no card computes."""
+    """Layers on the cards, the output counted as one; None: all."""
     layers: int | None = None
     """That the model has, without the output; None: not known."""
     experts_on_host: int | None = None
@@ -23,6 +23,8 @@ class UseSettings:
     """Cards by the engine's names, `CUDA0`; empty: all that the program finds."""
     n_batch: int = 2048
     n_ubatch: int = 512
+    cards: bool = True
+    """Whether cards may compute. Without a layer on them they still do, where prompts are long."""
 
 
 @dataclass(frozen=True, slots=True)

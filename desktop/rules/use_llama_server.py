@@ -41,8 +41,7 @@ def settings_words(settings: UseSettings) -> tuple[str, ...]:
 
 
 def _places(settings: UseSettings) -> tuple[str, ...]:
-    if settings.gpu_layers == 0:
-        # without it a card would still compute long prompts
+    if not settings.cards:
         return ("-ngl", "0", "-dev", "none")
     layers = "all" if settings.gpu_layers is None else str(settings.gpu_layers)
     experts = settings.experts_on_host

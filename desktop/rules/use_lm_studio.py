@@ -12,22 +12,25 @@ from typing import Final
 
 from desktop.errors import Reason
 from desktop.records.offers import UseWay
+from desktop.records.on_disk import FoundPlace
 from desktop.records.use import UseFacts, UseSettings
 from desktop.rules.shell_words import WINDOWS, command_line, in_turn, word
 from desktop.rules.use_names import is_gguf_name, short_name, size_gb
 
 PROGRAM: Final = "LM Studio"
 _MODELS: Final = PurePosixPath(".lmstudio/models")
+_HUB: Final = "hf.co/"
 _KEY_PARTS: Final = 3
 _SHARES: Final = 1000
+_ALL: Final = "max"
+_NONE: Final = "off"
 
 
 def lm_studio(facts: UseFacts) -> UseWay:
     """The commands that link the build where LM Studio looks and load it, and what to set."""
     kept = facts.kept_by(PROGRAM)
     if kept is not None:
-        key = "/".join(kept.path.parts[-_KEY_PARTS:])
-        return _way(facts, key, [], ())
+        return _way(facts, _key(kept), [], ())
     folder = facts.repository or f"local/{short_name(facts)}"
     if all(map(is_gguf_name, facts.files)):
         key = f"{folder}/{facts.files[0].name}"
@@ -38,9 +41,16 @@ def lm_studio(facts: UseFacts) -> UseWay:
     return _way(facts, str(path), _by_hand(facts, path), (Reason("use_lms_folder"), *_link(facts)))
 
 
-def _way(facts: UseFacts, key: str, first: list[str], told: tuple[Reason, ...]) -> UseWay:
-    load = command_line(("lms", "load", key, "--exact", *_options(facts.settings)), facts.system)
-    steps = (*told, *_settings(facts.settings), Reason("use_lms_choose"))
+def _key(kept: FoundPlace) -> str | None:
+    """The path inside LM Studio's folder; None where it does not lie as LM Studio wants it."""
+    return "/".join(kept.path.parts[-_KEY_PARTS:]) if kept.name.startswith(_HUB) else None
+
+
+def _way(facts: UseFacts, key: str | None, first: list[str], told: tuple[Reason, ...]) -> UseWay:
+    meant = () if key is None else (key, "--exact")
+    load = command_line(("lms", "load", *meant, *_options(facts.settings)), facts.system)
+    choose = Reason("use_lms_list" if key is None else "use_lms_choose")
+    steps = (*told, *_settings(facts.settings), choose)
     return UseWay(PROGRAM, in_turn([*first, load], facts.system), steps)
 
 
@@ -73,15 +83,15 @@ def _options(settings: UseSettings) -> tuple[str, ...]:
 
 def _share(settings: UseSettings) -> str | None:
     """Of the layers, never more than fit; None: how many there are is not known."""
-    if settings.gpu_layers == 0:
-        return "off"
+    if not settings.cards or settings.gpu_layers == 0:
+        return _NONE
     if settings.gpu_layers is None:
-        return "max"
+        return _ALL
     if settings.layers is None:
         return None
     # the output counts as one
     share = floor(_SHARES * settings.gpu_layers / (settings.layers + 1)) / _SHARES
-    return "max" if share >= 1 else f"{share:g}"
+    return _ALL if share >= 1 else f"{share:g}"
 
 
 def _link(facts: UseFacts) -> tuple[Reason, ...]:
@@ -91,7 +101,8 @@ def _link(facts: UseFacts) -> tuple[Reason, ...]:
 
 def _settings(settings: UseSettings) -> tuple[Reason, ...]:
     layers, experts = settings.gpu_layers, settings.experts_on_host
-    count = (Reason("use_lms_layers", {"layers": layers}),) if layers else ()
+    some = bool(layers) and _share(settings) not in {_ALL, _NONE}
+    count = (Reason("use_lms_layers", {"layers": layers or 0}),) if some else ()
     moe = (Reason("use_lms_experts", {"layers": experts}),) if experts else ()
     cards = (Reason("use_lms_cards", {"devices": ", ".join(settings.devices)}),)
     return (

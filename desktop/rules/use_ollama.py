@@ -54,11 +54,15 @@ def _value(text: str) -> str:
 
 
 def _parameters(settings: UseSettings) -> tuple[tuple[str, int], ...]:
-    layers = _ALL_LAYERS if settings.gpu_layers is None else settings.gpu_layers
+    layers = settings.gpu_layers if settings.cards else 0
     return (
         ("num_ctx", settings.context),
         # with experts left behind the number of layers would say that all lies on the card
-        *(() if settings.experts_on_host else (("num_gpu", layers),)),
+        *(
+            ()
+            if settings.experts_on_host
+            else (("num_gpu", _ALL_LAYERS if layers is None else layers),)
+        ),
         ("num_thread", settings.threads),
         ("num_batch", settings.n_ubatch),
     )

@@ -376,6 +376,11 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
         "Cards are switched on and off in LM Studio's own settings, under Hardware; here it is "
         "{devices}.",
     ),
+    "use_lms_list": Sentence(
+        "Choose it from the list that LM Studio shows.",
+        "If it is not there, it lies where LM Studio does not look: it takes "
+        "publisher/model/file.gguf below its folder of models.",
+    ),
     "use_lms_choose": Sentence(
         "If LM Studio does not find it by that path, leave out the path and --exact, and choose "
         "it from the list.",

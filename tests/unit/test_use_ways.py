@@ -11,13 +11,20 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 
 import pytest
 
+from desktop.estimate.catalogue import find
+from desktop.records.estimate import Estimate, Use
+from desktop.records.fits import Fit, FitRow
 from desktop.records.offers import UseWay
 from desktop.records.on_disk import FoundPlace
+from desktop.records.run import Plan
 from desktop.records.use import UseFacts, UseSettings
 from desktop.rules.shell_words import command_line, in_turn, word
 from desktop.rules.use_llama_server import settings_words
 from desktop.rules.use_names import short_name
+from desktop.rules.use_settings import settings_of
 from desktop.rules.use_ways import ways_of
+from desktop.services import estimate_tables
+from desktop.services.profiles import models
 
 HELP = Path(__file__).parents[1] / "captures" / "llama_server_help.txt"
 SHELLS = [shell for shell in ("sh", "dash", "bash", "zsh", "ksh") if shutil.which(shell)]
@@ -186,7 +193,8 @@ def words_of(settings: UseSettings) -> str:
     [
         ({}, "-ngl all"),
         ({"gpu_layers": 20, "layers": 32}, "-ngl 20"),
-        ({"gpu_layers": 0}, "-ngl 0 -dev none"),
+        ({"gpu_layers": 0}, "-ngl 0"),
+        ({"gpu_layers": 0, "cards": False}, "-ngl 0 -dev none"),
         ({"experts_on_host": 12}, "-ngl all --n-cpu-moe 12"),
         ({"devices": ("CUDA0", "CUDA1")}, "-dev CUDA0,CUDA1 -ngl all"),
     ],
@@ -196,6 +204,40 @@ def test_llama_server_runs_as_gram_measures(changes, words):
     assert words_of(settings) == (
         f"-c 8192 {words} -t 6 -b 1024 -ub 256 -fa auto -np 1 --cache-ram 0 --fit off"
     )
+
+
+def test_the_settings_are_those_of_a_measurement():
+    settings, plan = UseSettings(4096, 8), Plan()
+    assert (settings.n_batch, settings.n_ubatch) == (plan.n_batch, plan.n_ubatch)
+    polled = " ".join(options_of(HELP.read_text())["--poll"].split())
+    assert f"default: {plan.poll})" in polled
+
+
+@pytest.mark.parametrize(
+    ("fit", "changes", "settings"),
+    [
+        (Fit.ON_CARD, {}, UseSettings(8192, 6, layers=17, devices=("CUDA0",))),
+        (
+            Fit.WITH_OFFLOAD,
+            {"gpu_layers": 2},
+            UseSettings(8192, 6, gpu_layers=2, layers=17, devices=("CUDA0",)),
+        ),
+        (
+            Fit.WITH_OFFLOAD,
+            {"experts_on_host": 1},
+            UseSettings(8192, 6, layers=17, experts_on_host=1, devices=("CUDA0",)),
+        ),
+        (Fit.IN_MEMORY, {}, UseSettings(8192, 6, gpu_layers=0, layers=17, cards=False)),
+        (Fit.NOWHERE, {}, None),
+        (Fit.RULED_OUT, {}, None),
+    ],
+)
+def test_a_build_is_run_as_it_fits(fit, changes, settings):
+    model = replace(find("llama-3.2-1b-instruct", models()), predict_layers=1)
+    quant = find("Q4_K_M", estimate_tables.quants())
+    estimate = Estimate(model.id, quant.id, "here", None, Use(8192))
+    row = FitRow(model, quant, fit, estimate, 1, **changes)
+    assert settings_of(row, 8192, 6, ("CUDA0",)) == settings
 
 
 def test_llama_server_answers_this_machine_only():
@@ -215,7 +257,7 @@ def options_of(text: str) -> dict[str, str]:
 def test_llama_server_has_these_options_and_values():
     known = options_of(HELP.read_text())
     settings = UseSettings(4096, 8, 20, 32, 12, ("CUDA0",))
-    used = [*settings_words(settings), *settings_words(replace(settings, gpu_layers=0))]
+    used = [*settings_words(settings), *settings_words(replace(settings, cards=False))]
     used += ["-m", "--host", "--port"]
     names = {text for text in used if text.startswith("-")}
     assert names <= set(known)
@@ -304,6 +346,13 @@ def test_the_second_copy_and_the_second_download_are_told():
     assert "downloads it again: 4.9 GB" in told["use_ollama_download"]
 
 
+def test_without_cards_no_program_uses_one():
+    found = ways(facts(settings=UseSettings(4096, 8, cards=False)))
+    assert "-ngl 0 -dev none" in found["llama-server"].command
+    assert "PARAMETER num_gpu 0\n" in found["Ollama"].file
+    assert "--gpu off" in found["LM Studio"].command
+
+
 @pytest.mark.parametrize(("layers", "value"), [(None, "999"), (0, "0"), (7, "7")])
 def test_ollama_is_told_the_layers(layers, value):
     way = ways(facts(settings=UseSettings(4096, 8, gpu_layers=layers)))["Ollama"]
@@ -335,6 +384,14 @@ def test_what_lm_studio_keeps_is_loaded_and_not_linked():
     way = ways(told)["LM Studio"]
     assert way.command == (f"lms load owner/tiny-GGUF/tiny-Q4.gguf --exact {OPTIONS}")
     assert not {"use_lms_link", "use_lms_folder"} & set(codes(way))
+
+
+def test_what_lies_elsewhere_in_lm_studio_is_chosen_from_its_list():
+    path = Path("/home/me/.lmstudio/models/tiny-Q4.gguf")
+    way = ways(facts(places=(FoundPlace("LM Studio", "tiny-Q4.gguf", path),)))["LM Studio"]
+    assert way.command == f"lms load {OPTIONS}"
+    assert "use_lms_list" in codes(way)
+    assert "use_lms_choose" not in codes(way)
 
 
 @pytest.mark.parametrize(
