@@ -1,7 +1,7 @@
 """Checks the catalogue: `python3 -m devtools.catalogue_check [--packages FOLDER]`.
 
 Always: each row reads, adds up, names its sources, goes with its class, and is found by its own key
-and by no other; targets and what is held back are read as well.
+and by no other; builds, targets and what is held back are read as well.
 With a folder of downloaded packages (wheels and archives, named in the catalogue's README), the
 figures that they hold are rebuilt from them and compared.
 """
@@ -14,7 +14,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from desktop import resources as shipped
+from desktop import resources as resource_files
+from desktop.builds import shipped
 from desktop.errors import GramError
 from desktop.estimate import device_row, held_back, quant_row, targets
 from desktop.estimate.architectures import TRAITS
@@ -35,12 +36,13 @@ from desktop.rules.quant_table import MIXES
 from desktop.rules.table_rows import Row, numbered_rows
 from desktop.rules.tensor_shapes import tensors_of
 from desktop.rules.tensor_table import RECIPES
+from devtools.catalogue_builds import build_problems
 from devtools.catalogue_classes import KINDS, class_problems
 
 RESOURCES = Path(__file__).resolve().parent.parent / "resources"
 README = "catalogue/README.md"
 CLASSES = "estimate/README.md"
-FEWEST = {"models": 120, "configurations": 250, "quantizations": 33}
+FEWEST = {"models": 120, "configurations": 250, "quantizations": 33, "files": 200}
 CONFIG_ADDRESS = re.compile(r"https://huggingface\.co/([\w.-]+/[\w.-]+)/raw/main/config\.json")
 MONTH = re.compile(r"20[12]\d-(0[1-9]|1[0-2])(-\d\d)?")
 ID = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")
@@ -49,6 +51,7 @@ TENSOR_SUM_SHARE = 0.005
 COLUMNS = {
     DEVICES: (device_row.COLUMNS, README),
     QUANTS: (quant_row.COLUMNS, README),
+    shipped.RESOURCE: (shipped.COLUMNS, README),
     targets.RESOURCE: (targets.COLUMNS, CLASSES),
     held_back.RESOURCE: (held_back.COLUMNS, CLASSES),
 }
@@ -59,6 +62,7 @@ _READERS: dict[str, Callable[[str], object]] = {
     MODELS: read_models,
     QUANTS: read_quants,
     DEVICES: lambda text: (read_catalogue(text), read_configurations(text)),
+    shipped.RESOURCE: shipped.read_files,
     targets.RESOURCE: read_targets,
     held_back.RESOURCE: read_held_back,
 }
@@ -73,14 +77,21 @@ def problems(resources: Path = RESOURCES) -> tuple[str, ...]:
     quants = read_quants(_text(resources, QUANTS))
     configurations = read_configurations(_text(resources, DEVICES))
     reached = read_targets(_text(resources, targets.RESOURCE))
+    builds = _text(resources, shipped.RESOURCE)
     readme, classes = _text(resources, README), _text(resources, CLASSES)
     return (
-        *_too_few(models=models, configurations=configurations, quantizations=quants),
+        *_too_few(
+            models=models,
+            configurations=configurations,
+            quantizations=quants,
+            files=shipped.read_files(builds),
+        ),
         *(p for model in models for p in _of_model(model, readme)),
         *(p for quant in quants for p in _of_quant(quant)),
         *(p for c in configurations for p in _of_configuration(c, classes, reached)),
         *_of_classes(resources),
         *_of_targets(reached, quants, classes),
+        *build_problems(builds, models, quants),
         *_of_regimes(resources),
         *_unexplained(resources),
         *_keys(models),
@@ -99,7 +110,7 @@ def _unread(resources: Path) -> Iterator[str]:
 
 
 def _text(resources: Path, name: str) -> str:
-    return shipped.text_of(resources / name, name)
+    return resource_files.text_of(resources / name, name)
 
 
 def _rows(resources: Path, name: str) -> Iterator[tuple[int, Row]]:

@@ -27,6 +27,13 @@ Bytes: TypeAlias = npt.NDArray[np.int64]
 
 _WEIGHTS_KEPT: Final = 256
 _BITS_A_BYTE: Final = 8
+_SIZES_ALIKE: Final = 0.03
+"""A file is of a quantization where their sizes differ by less. llama.cpp's rule gives the tensors
+to the byte; its versions and importance matrices change some tensors' types, and less than it takes
+to make one mix the next (Q4_K_S and Q4_K_M differ by 4 %)."""
+_HEADER_BYTES: Final = 64
+"""A file is larger than its tensors by at most so much for each word of the vocabulary: its text,
+kind and score, and the merges."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +83,13 @@ def from_header(header: Header) -> Weights:
     if parts is None:
         raise GramError("mixture_unclear")
     return Weights("", SizeBasis.EXACT, parts)
+
+
+def is_size_of(file_bytes: int, model: Model, weights: Weights) -> bool:
+    """Whether a file of so many bytes may hold those weights of `model`."""
+    near = _SIZES_ALIKE * weights.capacity_bytes
+    more = file_bytes - weights.capacity_bytes
+    return -near <= more <= near + _HEADER_BYTES * model.vocabulary
 
 
 def size_table(models: Sequence[Model], quants: Sequence[Quant]) -> SizeTable:

@@ -11,12 +11,11 @@ from desktop.estimate.calibration import Work
 from desktop.estimate.evidence import reason_against
 from desktop.estimate.machine_state import State
 from desktop.estimate.placement import ON_HOST, Placement
-from desktop.estimate.sizes import weights_of
+from desktop.estimate.sizes import is_size_of, weights_of
 from desktop.estimate.token_work import Asked, device_works
 from desktop.paths import Paths
 from desktop.records.build import Build
 from desktop.records.estimate import Use
-from desktop.records.model import Model
 from desktop.records.run import TG128, Run, SpeedTest
 from desktop.services.asked import asked_of, quant_of
 from desktop.services.build_names import is_named, likeliest
@@ -29,13 +28,6 @@ _NEWEST: Final = 5
 """Runs of a file whose median is its rate."""
 _PARAMETERS_ALIKE: Final = 0.002
 """A run's build is the catalogue's model where their parameters differ by less."""
-_SIZES_ALIKE: Final = 0.03
-"""A run's build is of the catalogue's quantization where their sizes differ by less. llama.cpp's
-rule gives the tensors to the byte; its versions and importance matrices change some tensors' types,
-and less than it takes to make one mix the next (Q4_K_S and Q4_K_M differ by 4 %)."""
-_HEADER_BYTES: Final = 64
-"""A file is larger than its tensors by at most so much for each word of the vocabulary: its text,
-kind and score, and the merges."""
 
 
 class RunBuilds:
@@ -139,13 +131,7 @@ def _of_catalogue(build: Build) -> Asked | None:
         return None
     best = likeliest(alike, build)
     weights = weights_of(best, quant)
-    if not _is_size_of(build.size_bytes, best, weights.capacity_bytes):
+    if not is_size_of(build.size_bytes, best, weights):
         log.info("%s has not the size of %s in %s", build.name, best.id, quant.label)
         return None
     return Asked(best, quant, weights, build.sha256)
-
-
-def _is_size_of(size_bytes: int, model: Model, tensor_bytes: int) -> bool:
-    """Whether a file may hold so many bytes of tensors."""
-    near = _SIZES_ALIKE * tensor_bytes
-    return -near <= size_bytes - tensor_bytes <= near + _HEADER_BYTES * model.vocabulary

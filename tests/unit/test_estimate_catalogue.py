@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 
 from desktop import resources
+from desktop.builds.shipped import RESOURCE as BUILDS
 from desktop.errors import GramError
 from desktop.estimate.catalogue import (
     DEVICES,
@@ -314,6 +315,19 @@ def copy(tmp_path):
         (TARGETS, ",fitted,public-fit", ",law,public-fit", "regime law of public-fit"),
         (TARGETS, ",public-law", ",hearsay", "source hearsay is not in the README"),
         (TARGETS, ",0.98,", ",98,", "share_high is 98"),
+        (BUILDS, "smollm2-135m-instruct,", "smollm2-136m-instruct,", "no model is smollm2-136m"),
+        (BUILDS, "tinyllama-1.1b-chat-v1.0,", "smollm2-135m-instruct,", "is of tinyllama-1.1b"),
+        (BUILDS, "98362432", "108362432", "108362432 bytes are not the size of smollm2-135m"),
+        (BUILDS, "00003-of-00004", "00003-of-00005", "parts are not the whole set"),
+        (BUILDS, ",reference", ",hearsay", "source hearsay is not in the README"),
+        (BUILDS, "Q4_1,98362432", "Q4_0,98362432", "quantization is Q4_0, the file's name says"),
+        (BUILDS, "b179c9523d0e6a", "B179c9523d0e6a", "not 64 lower-case hexadecimal digits"),
+        (
+            BUILDS,
+            "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+            "6bcfc9f9c37901eeb92172e2ab871224dab36a453d263bcb2547f737409534da",
+            "its sum is that of",
+        ),
         (HELD_BACK, "512", "1e400", "least_mib is 1e400"),
         (HELD_BACK, "assumed", "hearsay", "source hearsay is not in the README"),
     ],

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from desktop import resources
+from desktop.builds import shipped
 from desktop.errors import GramError
 from desktop.estimate import device_row, held_back, page_tables, quant_row, targets
 from desktop.estimate.catalogue import (
@@ -46,6 +47,7 @@ READERS = {
     DEVICES: lambda text: (
         read_catalogue(text), read_configurations(text), configurations_by_row(text)
     ),
+    shipped.RESOURCE: shipped.read_files,
     targets.RESOURCE: read_targets,
     held_back.RESOURCE: read_held_back,
     **{name: page_reader(name) for name in PAGE},
@@ -53,6 +55,7 @@ READERS = {
 REQUIRED = {
     QUANTS: quant_row.COLUMNS,
     DEVICES: device_row.COLUMNS,
+    shipped.RESOURCE: shipped.COLUMNS,
     targets.RESOURCE: targets.COLUMNS,
     held_back.RESOURCE: held_back.COLUMNS,
     page_tables.QUANTS: quant_row.COLUMNS,
@@ -66,6 +69,7 @@ NUMBERS = {
     QUANTS: ("bits_per_weight", "rank"),
     DEVICES: ("memory_gib", "usable_share", "bandwidth_gb_s", "fp16_tflops", "fp32_tflops",
               "power_w", "price_usd", "year", "gpu_cores"),
+    shipped.RESOURCE: ("size_bytes",),
     targets.RESOURCE: ("share_low", "share_high", "weight_flop_low", "attention_high",
                        "layer_us_low", "token_us_high", "experts_us_low", "state_us_high",
                        "latent_us_low", "compute_high", "flop_per_byte", "overhead_mib", "devices"),
@@ -82,6 +86,7 @@ EMPTY = {
     QUANTS: ("id", "label", "family", "source", "bits_source", "bits_per_weight", "rank"),
     DEVICES: ("id", "name", "title", "vendor", "class", "usable_share", "usable_source", "bf16",
               "memory_gib", "bandwidth_source", "source"),
+    shipped.RESOURCE: ("model", "repository", "file", "quantization"),
     targets.RESOURCE: ("engine", "backend", "class", "families", "share_low", "layer_us_high",
                        "token_us_low", "overhead_mib", "devices", "source", "regime"),
     held_back.RESOURCE: held_back.COLUMNS,
