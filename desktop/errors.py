@@ -111,6 +111,10 @@ _IGNORABLE: Final = frozenset(
 )
 
 
+_RIGHT_TO_LEFT: Final = frozenset({"R", "AL", "AN"})
+"""Bidirectional classes: letters as of Hebrew, as of Arabic, and Arabic digits."""
+
+
 _LEAST_MARKED: Final = 1000
 _MOST_MARKED: Final = 1e15
 """From here on a number is no count: `1e+18` stays as it is."""
@@ -145,3 +149,8 @@ def is_hidden(letter: str) -> bool:
 def is_mark(letter: str) -> bool:
     """Whether it is drawn on the letter before it, without room of its own."""
     return unicodedata.category(letter) in {"Mn", "Me"}
+
+
+def turns(letter: str) -> bool:
+    """Whether it is written from right to left."""
+    return unicodedata.bidirectional(letter) in _RIGHT_TO_LEFT

@@ -5,15 +5,12 @@ in another order. So each stands between U+2068 and U+2069, which keep it apart 
 """
 
 import re
-import unicodedata
 from typing import Final
 
-from desktop.errors import is_hidden, is_mark, visible_text
+from desktop.errors import is_hidden, is_mark, turns, visible_text
 
 APART: Final = "\N{FIRST STRONG ISOLATE}"
 APART_ENDS: Final = "\N{POP DIRECTIONAL ISOLATE}"
-_RIGHT_TO_LEFT: Final = frozenset({"R", "AL", "AN"})
-"""Bidirectional classes: letters as of Hebrew, as of Arabic, and Arabic digits."""
 
 
 def shown(text: str, keep: str = "") -> str:
@@ -32,11 +29,6 @@ def shown(text: str, keep: str = "") -> str:
     word = f"[{turned}][{turned}{marks}]*(?:[ '\"._-]+[{turned}][{turned}{marks}]*)*"
     plain = re.sub(f"{APART}({word}){APART_ENDS}", r"\1", text)
     return re.sub(word, lambda found: f"{APART}{found[0]}{APART_ENDS}", visible_text(plain, keep))
-
-
-def turns(letter: str) -> bool:
-    """Whether it is written from right to left."""
-    return unicodedata.bidirectional(letter) in _RIGHT_TO_LEFT
 
 
 def to_be_escaped(letter: str) -> bool:

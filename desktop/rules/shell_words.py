@@ -1,7 +1,8 @@
 """Command lines to paste: a POSIX shell's, and PowerShell's on Windows.
 
-A name may hold anything that its system allows. What is not shown (ends of lines, escapes, turned
-writing) is written by its number, so that what is pasted is what was read.
+A name may hold anything that its system allows. What is not shown (ends of lines, escapes), turns
+writing around, or is a pile of marks is written by its number: a door would show another sign in
+its place or put signs around it, and what is pasted must be what was read.
 """
 
 import re
@@ -9,7 +10,7 @@ import shlex
 from collections.abc import Sequence
 from typing import Final
 
-from desktop.errors import is_hidden
+from desktop.errors import is_hidden, is_mark, turns, visible_text
 
 WINDOWS: Final = "win32"
 _PLAIN: Final = re.compile(r"[A-Za-z0-9_./\\:=+-]+", re.ASCII)
@@ -47,17 +48,23 @@ def in_turn(commands: Sequence[str], system: str) -> str:
 
 def _posix(text: str) -> str:
     # a command's output loses the ends of lines at its end, so such a name is quoted as it is
-    if not any(map(is_hidden, text)) or text.endswith("\n"):
+    numbered = _numbered(text)
+    if not numbered or text.endswith("\n"):
         return shlex.quote(text)
-    return f"\"$(printf '%b' {shlex.quote(''.join(map(_octal, text)))})\""
+    written = "".join(_octal(c) if c in numbered else c for c in text.replace("\\", "\\\\"))
+    return f"\"$(printf '%b' {shlex.quote(written)})\""
+
+
+def _numbered(text: str) -> set[str]:
+    """The letters of it that are written by their numbers."""
+    letters = set(text)
+    numbered = {letter for letter in letters if is_hidden(letter) or turns(letter)}
+    plain = "".join(letter for letter in text if letter not in numbered)
+    return numbered | (set(filter(is_mark, letters)) if visible_text(plain) != plain else set())
 
 
 def _octal(letter: str) -> str:
     """As `printf %b` reads it (POSIX, printf)."""
-    if letter == "\\":
-        return "\\\\"
-    if not is_hidden(letter):
-        return letter
     # bytes of a name that are no UTF-8 came in as surrogates
     return "".join(f"\\0{byte:03o}" for byte in letter.encode("utf-8", "surrogateescape"))
 
@@ -65,10 +72,11 @@ def _octal(letter: str) -> str:
 def _powershell(text: str) -> str:
     if _PLAIN.fullmatch(text):
         return text
-    if not any(map(is_hidden, text)):
+    numbered = _numbered(text)
+    if not numbered:
         return _single(text)
-    pieces = re.split(f"([{re.escape(''.join(filter(is_hidden, set(text))))}])", text)
-    shown = [_number(piece) if is_hidden(piece[0]) else _single(piece) for piece in pieces if piece]
+    pieces = filter(None, re.split(f"([{re.escape(''.join(sorted(numbered)))}])", text))
+    shown = [_number(piece) if piece in numbered else _single(piece) for piece in pieces]
     # with a letter first, PowerShell would add numbers
     added = " + ".join(("''", *shown))
     return f"({added})"

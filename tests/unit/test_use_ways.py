@@ -11,9 +11,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 
 import pytest
 
-from desktop.estimate.catalogue import find
-from desktop.records.estimate import Estimate, Use
-from desktop.records.fits import Fit, FitRow
+from desktop.cli.foreign import shown
 from desktop.records.offers import UseWay
 from desktop.records.on_disk import FoundPlace
 from desktop.records.run import Plan
@@ -21,10 +19,7 @@ from desktop.records.use import UseFacts, UseSettings
 from desktop.rules.shell_words import command_line, in_turn, word
 from desktop.rules.use_llama_server import settings_words
 from desktop.rules.use_names import short_name
-from desktop.rules.use_settings import settings_of
 from desktop.rules.use_ways import ways_of
-from desktop.services import estimate_tables
-from desktop.services.profiles import models
 
 HELP = Path(__file__).parents[1] / "captures" / "llama_server_help.txt"
 SHELLS = [shell for shell in ("sh", "dash", "bash", "zsh", "ksh") if shutil.which(shell)]
@@ -45,6 +40,9 @@ NAMES = [
     "hidden\u200b 1.gguf",
     "no utf-8 \udcff\udc80.gguf",
     "tag \U000e0041.gguf",
+    "מודל \\ 5 نموذج ١٢.gguf",
+    "pile e\u0301\u0301\u0301\u0301\u0301\u0301.gguf",
+    "mark e\u0301.gguf",
     "ends\n",
 ]
 ON_DISK = [n for n in NAMES[:-1] if not (sys.platform == "darwin" and "\udcff" in n)]
@@ -87,7 +85,9 @@ def test_a_posix_shell_gives_back_each_word(shell, name):
 @pytest.mark.parametrize("name", [n for n in NAMES if not n.endswith("\n")])
 @pytest.mark.parametrize("system", ["linux", "win32"])
 def test_what_is_pasted_is_what_is_seen(name, system):
-    assert word(name, system).isprintable()
+    written = word(name, system)
+    assert written.isprintable()
+    assert shown(written) == written
 
 
 @pytest.mark.parametrize(
@@ -211,33 +211,6 @@ def test_the_settings_are_those_of_a_measurement():
     assert (settings.n_batch, settings.n_ubatch) == (plan.n_batch, plan.n_ubatch)
     polled = " ".join(options_of(HELP.read_text())["--poll"].split())
     assert f"default: {plan.poll})" in polled
-
-
-@pytest.mark.parametrize(
-    ("fit", "changes", "settings"),
-    [
-        (Fit.ON_CARD, {}, UseSettings(8192, 6, layers=17, devices=("CUDA0",))),
-        (
-            Fit.WITH_OFFLOAD,
-            {"gpu_layers": 2},
-            UseSettings(8192, 6, gpu_layers=2, layers=17, devices=("CUDA0",)),
-        ),
-        (
-            Fit.WITH_OFFLOAD,
-            {"experts_on_host": 1},
-            UseSettings(8192, 6, layers=17, experts_on_host=1, devices=("CUDA0",)),
-        ),
-        (Fit.IN_MEMORY, {}, UseSettings(8192, 6, gpu_layers=0, layers=17, cards=False)),
-        (Fit.NOWHERE, {}, None),
-        (Fit.RULED_OUT, {}, None),
-    ],
-)
-def test_a_build_is_run_as_it_fits(fit, changes, settings):
-    model = replace(find("llama-3.2-1b-instruct", models()), predict_layers=1)
-    quant = find("Q4_K_M", estimate_tables.quants())
-    estimate = Estimate(model.id, quant.id, "here", None, Use(8192))
-    row = FitRow(model, quant, fit, estimate, 1, **changes)
-    assert settings_of(row, 8192, 6, ("CUDA0",)) == settings
 
 
 def test_llama_server_answers_this_machine_only():
