@@ -9,16 +9,22 @@ import os
 import re
 import stat
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from filelock import FileLock, Timeout
 
 from desktop.errors import GramError, Reason
 from desktop.own_files import give_to_folders_owner, never_a_pipe, written_beside
 
-Value: TypeAlias = str | bool | float
+if TYPE_CHECKING:
+    from tomlkit import TOMLDocument
+    from tomlkit.items import Array
+
+Value: TypeAlias = str | bool | float | list[Any]
+Change: TypeAlias = Callable[[object], Value | None]
+"""Given what stands there (None: nothing), what is to stand there."""
 
 _MAX_BYTES: Final = 64 << 10
 """Of the file; all settings together take less than 1 KiB."""
@@ -54,13 +60,20 @@ def read_toml(path: Path) -> Table:
         return _unreadable(_said(e))
 
 
-def change_toml(path: Path, name: str, value: Value | None) -> Table:
-    """Set the top-level key `name`, or remove it with None; the table afterwards.
+def change_toml(path: Path, name: str, value: Value | Change | None, table: str = "") -> Table:
+    """Set the key `name`, or remove it with None; the whole file's table afterwards.
 
     Comments, order and all other keys stay as they were.
 
+    Args:
+        path: the file.
+        name: of the key.
+        value: for it; or what makes it of what stands there, while nobody else changes the file.
+        table: the key stands below `[table]`; empty: above all of them.
+
     Raises:
-        GramError: `settings_write`, `settings_busy`. The file is as it was then, a broken one too.
+        GramError: `settings_write`, `settings_busy`; what `value` raises. The file is as it was
+            then, a broken one too.
     """
     file = _target(path)
     with _alone(file, _LOCK_S):
@@ -71,7 +84,12 @@ def change_toml(path: Path, name: str, value: Value | None) -> Table:
             found, broken = Table({}), str(e)
         except OSError as e:
             raise GramError("settings_write", detail=_said(e)) from e
-        changed = _changed(found, name, value)
+        inside = found.values.get(table, {}) if table else found.values
+        if not isinstance(inside, Mapping):
+            raise GramError("settings_write", detail=_NOT_CHANGED)
+        if callable(value):
+            value = value(inside.get(name))
+        changed = _changed(found, name, value, table)
         return changed._replace(told=_write(file, changed.text, broken))
 
 
@@ -87,30 +105,85 @@ def broken_ones(path: Path) -> tuple[Path, ...]:
     return tuple(p for _, p in sorted(found, key=lambda pair: int(pair[0][1])))
 
 
-def _changed(found: Table, name: str, value: Value | None) -> Table:
+def _changed(found: Table, name: str, value: Value | None, table: str) -> Table:
     """The table with one key changed. Raises GramError `settings_write`."""
     # 0.06 s that only a change needs
     import tomlkit  # noqa: PLC0415
     from tomlkit.exceptions import TOMLKitError  # noqa: PLC0415
 
-    wanted = {key: kept for key, kept in found.values.items() if key != name}
+    wanted = _wanted(found.values, name, value, table)
     try:
         document = tomlkit.parse(found.text.removeprefix(_MARK))
-        document.pop(name, None) if value is None else document.update({name: value})
+        _edit(document, name, value, table)
         text = tomlkit.dumps(document)
         values = tomllib.loads(text)
     except (TOMLKitError, ValueError, TypeError, RecursionError) as e:
         raise GramError("settings_write", detail=_NOT_CHANGED) from e
-    if value is not None:
-        wanted[name] = value
-    # as text: a NaN of the person's is no other NaN
-    if {k: repr(v) for k, v in values.items()} != {k: repr(v) for k, v in wanted.items()}:
+    if _as_text(values) != _as_text(wanted):
         raise GramError("settings_write", detail=_NOT_CHANGED)
     # as it was: Windows' editors put a mark before the text
     text = _MARK * found.text.startswith(_MARK) + text
     if len(text.encode()) > _MAX_BYTES:
         raise GramError("settings_write", detail=f"the file would be {_TOO_LARGE}")
     return Table(values, text)
+
+
+def _as_text(value: object) -> object:
+    """For comparing, whatever the order: a NaN of the person's is no other NaN."""
+    if isinstance(value, Mapping):
+        return {key: _as_text(inner) for key, inner in value.items()}
+    return repr(value)
+
+
+def _wanted(
+    values: Mapping[str, Any], name: str, value: Value | None, table: str
+) -> dict[str, Any]:
+    """What the file is to say."""
+    if not table:
+        others = {key: kept for key, kept in values.items() if key != name}
+        return others if value is None else {**others, name: value}
+    if value is None and table not in values:
+        return dict(values)
+    return {**values, table: _wanted(values.get(table, {}), name, value, "")}
+
+
+def _edit(document: "TOMLDocument", name: str, value: Value | None, table: str) -> None:
+    """Change the text's tree. Raises what tomlkit raises."""
+    import tomlkit  # noqa: PLC0415
+
+    if table and table not in document:
+        if value is None:
+            return
+        document[table] = tomlkit.table()
+    inside: Any = document[table] if table else document
+    if value is None:
+        inside.pop(name, None)
+    elif isinstance(value, list) and isinstance(old := inside.get(name), tomlkit.items.Array):
+        _edit_list(old, value)
+    elif name in inside or not table:
+        inside.update({name: value})
+    else:
+        _append(inside, name, value)
+
+
+def _edit_list(old: "Array", wanted: list[Any]) -> None:
+    """By single items: comments between them stay."""
+    for at in reversed(range(len(old))):
+        if old[at] not in wanted:
+            del old[at]
+    for value in wanted:
+        if value not in old:
+            old.append(value)
+
+
+def _append(inside: Any, name: str, value: Value) -> None:
+    """Behind the last key of a table: comments that follow it belong to what comes next."""
+    body = getattr(getattr(inside, "value", None), "body", [])
+    behind: list[Any] = []
+    while body and body[-1][0] is None and len(body) > 1:
+        behind.insert(0, body.pop())
+    inside.update({name: value})
+    body.extend(behind)
 
 
 def _parsed(path: Path) -> Table:

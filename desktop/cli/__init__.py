@@ -194,10 +194,10 @@ def builds(*, as_json: bool) -> None:
 
 @gram.command("settings", context_settings={"ignore_unknown_options": True})
 @click.argument("key", required=False)
-@click.argument("value", required=False)
+@click.argument("values", nargs=-1, metavar="[VALUE]...")
 @click.option("--unset", is_flag=True, help="Forget what was set.")
 @click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
-def set_settings(key: str | None, value: str | None, *, unset: bool, as_json: bool) -> None:
+def set_settings(key: str | None, values: tuple[str, ...], *, unset: bool, as_json: bool) -> None:
     """List what can be set, show KEY, or set it to VALUE.
 
     \b
@@ -206,11 +206,17 @@ def set_settings(key: str | None, value: str | None, *, unset: bool, as_json: bo
                  gram settings hardware_price_usd 1600
                  gram settings rented yes
                  gram settings hourly_rate_usd 0.50
+    For builds:  gram settings builds.budget_gb 200
+                 gram settings builds.limit_mb_s 2.5
+                 gram settings builds.metered allow
+                 gram settings builds.folders /data/models /data/more
+
+    builds.folders then holds just these; `gram builds add PATH` adds one.
     """  # noqa: D301 - click reads the backspace as: keep these lines as they are
     from desktop.cli import settings  # noqa: PLC0415
     from desktop.paths import default_paths  # noqa: PLC0415
 
-    settings.run(default_paths(), key, value, unset=unset, as_json=as_json)
+    settings.run(default_paths(), key, values, unset=unset, as_json=as_json)
 
 
 @gram.command()

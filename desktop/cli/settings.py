@@ -1,6 +1,6 @@
 """`gram settings`: list, show, set and unset what the person sets."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Final
 
@@ -24,16 +24,18 @@ _NARROW: Final = 60
 _INDENT: Final = 2
 
 
-def run(paths: Paths, key: str | None, value: str | None, *, unset: bool, as_json: bool) -> None:
+def run(
+    paths: Paths, key: str | None, values: Sequence[str], *, unset: bool, as_json: bool
+) -> None:
     """List all settings, show one, or set or unset it and show what it is then.
 
     Raises:
-        GramError: `setting_unknown`, `setting_bad`, `place_meant`, `settings_write`,
-            `folder_read_only`.
+        GramError: `setting_unknown`, `setting_near`, `setting_bad`, `place_meant`,
+            `folder_missing`, `settings_write`, `settings_busy`, `folder_read_only`.
     """
     if key is not None:
         key_of(key)
-    loaded = _changed(paths, key, value, unset=unset)
+    loaded = _changed(paths, key, values, unset=unset)
     for reason in loaded.told:
         say_reason(reason)
     names = tuple(KEYS) if key is None else (key,)
@@ -45,11 +47,14 @@ def run(paths: Paths, key: str | None, value: str | None, *, unset: bool, as_jso
 
 
 def _print(found: Mapping[str, Plain]) -> None:
-    """What each is, and what it is of; where there is no room beside it, on lines of its own."""
+    """What each is, and what it is of; where there is no room beside it, on lines of its own.
+
+    Of a list how many there are, and each on a line of its own.
+    """
     if room() < _NARROW:
         for name, now in found.items():
             print_table(cell(f"{name:<{_NAMES}}{_words(now)}"))
-            print_table(Padding(cell(KEYS[name].what), (0, 0, 0, _INDENT)))
+            _print_below([KEYS[name].what, *_list(now)])
         return
     table = Table(box=None, pad_edge=False, padding=0, show_header=False)
     for width in (_NAMES, _VALUES, None):
@@ -57,13 +62,27 @@ def _print(found: Mapping[str, Plain]) -> None:
     for name, now in found.items():
         table.add_row(cell(name), cell(f"{_words(now)} "), cell(KEYS[name].what))
     print_table(table)
+    _print_below(one for now in found.values() for one in _list(now))
 
 
-def _changed(paths: Paths, key: str | None, value: str | None, *, unset: bool) -> Loaded:
-    if unset and (key is None or value is not None):
+def _print_below(lines: Iterable[str]) -> None:
+    for line in lines:
+        print_table(Padding(cell(line), (0, 0, 0, _INDENT)))
+
+
+def _list(value: Plain) -> list[str]:
+    return [str(one) for one in value] if isinstance(value, list) else []
+
+
+def _changed(paths: Paths, key: str | None, values: Sequence[str], *, unset: bool) -> Loaded:
+    if unset and (key is None or values):
         raise click.UsageError("--unset takes the name of one setting and no value.")
-    if key is None or not (unset or value is not None):
+    if key is None or not (unset or values):
         return read_settings(paths.settings)
+    is_list = KEYS[key].most > 1
+    if len(values) > 1 and not is_list:
+        raise click.UsageError(f"{key} takes one value; put one with blanks into quotes.")
+    value = None if unset else values if is_list else values[0]
     try:
         return change_setting(paths.ensure().settings, key, value)
     except GramError as e:
@@ -85,12 +104,14 @@ def _with_places_meant(error: GramError) -> GramError:
 
 
 def _value(settings: Settings, name: str) -> Plain:
-    return to_plain(getattr(settings, name))
+    return to_plain(settings.value(name))
 
 
 def _words(value: Plain) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, list):
+        return str(len(value)) if value else DASH
     if value is None:
         return DASH
     return _figures(value) if isinstance(value, float) else str(value)

@@ -1,23 +1,24 @@
 """What Gram keeps of builds that it fetched or made itself."""
 
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 
 from desktop.errors import Reason
+from desktop.setting_keys import BuildPreferences
+
+__all__ = [
+    "BuildPreferences",
+    "Checked",
+    "Evicted",
+    "EvictionPlan",
+    "Kept",
+    "LibraryEntry",
+    "Listed",
+]
 
 
-@dataclass(frozen=True, slots=True)
-class BuildPreferences:
-    """What the person set about builds."""
-
-    folders: tuple[str, ...] = ()
-    """Where they keep builds themselves, as written."""
-    budget_gb: float | None = None
-    """What Gram's own may take of the disk, in 10^9 bytes; None: not set."""
-
-
-class Kept(Enum):
+class Kept(StrEnum):
     """What is there of a build."""
 
     WHOLE = "whole"

@@ -292,14 +292,6 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
     ),
     "verify_stopped": Sentence("It was stopped; nothing is changed."),
     "library_since": Sentence("{name} was used or changed meanwhile, so it stays."),
-    "builds_setting_bad": Sentence(
-        "In {file}, {name} of [builds] cannot be {found}, so the default is used ({default}).",
-        "Allowed: {allowed}.",
-    ),
-    "builds_setting_unknown": Sentence(
-        "In {file}, {name} of [builds] is no setting.",
-        "There are folders and budget_gb.",
-    ),
     # how to run a build with another program
     "use_powershell": Sentence("The command is for PowerShell."),
     "use_llama_address": Sentence(

@@ -44,10 +44,25 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
         "Did you mean {near}? Correct the name with an editor: the file is left as it is.",
     ),
     "setting_in_section": Sentence(
-        "In {file}, {name} stands below [{section}], where it is not used: settings have no "
-        "sections.",
+        "In {file}, {name} stands below [{section}], where it is not used: it stands in no "
+        "section.",
         "Write it as {near}, above the first line in square brackets, with an editor: the file "
         "is left as it is.",
+    ),
+    "setting_in_other_section": Sentence(
+        "In {file}, {name} stands below [{section}], where it is not used.",
+        "Write it as {near} below [{right}], with an editor: the file is left as it is.",
+    ),
+    "setting_no_table": Sentence(
+        "In {file}, {name} is no table, so nothing of it is used.",
+        "Write [{name}], and each of its settings on a line of its own below it, with an editor.",
+    ),
+    "setting_item_bad_in_file": Sentence(
+        "In {file}, {name} cannot hold {found}, so that is left out.",
+        "Allowed: {allowed}. Take it out with an editor.",
+    ),
+    "folder_missing": Sentence(
+        "There is no file or folder {name}.", "Check the path, and that its drive is connected."
     ),
     "settings_not_read": Sentence(
         "In {file} these are no settings of this Gram, so they are not used: {names}.",
@@ -109,5 +124,8 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
     "unexpected": Sentence(
         "Something went wrong in Gram itself: {detail}.",
         "Earlier results are safe. The log says more: {log}.",
+    ),
+    "copy_failed": Sentence(
+        "The command could not be copied: {detail}.", "Copy it from the terminal."
     ),
 }

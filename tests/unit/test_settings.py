@@ -16,7 +16,7 @@ import pytest
 from desktop.cli import main
 from desktop.errors import GramError
 from desktop.rules.carbon import GRIDS, US_STATES, read_tables
-from desktop.settings import KEYS, Settings, change_setting, read_settings
+from desktop.settings import KEYS, BuildPreferences, Settings, change_setting, read_settings
 
 
 @pytest.fixture
@@ -421,7 +421,8 @@ def test_a_long_wrong_value_is_told_in_short(file):
 
 
 def test_every_field_has_a_key():
-    assert [f.name for f in fields(Settings)] == list(KEYS)
+    builds = [f"builds.{f.name}" for f in fields(BuildPreferences)]
+    assert {f.name for f in fields(Settings)} - {"builds"} | set(builds) == set(KEYS)
 
 
 def test_every_place_of_the_carbon_tables_can_be_set():
@@ -449,6 +450,10 @@ def test_the_door_lists_sets_shows_and_unsets(home, capsys):
         "hourly_rate_usd": None,
         "tariff_usd_kwh": 0.3,
         "hardware_price_usd": None,
+        "builds.budget_gb": None,
+        "builds.limit_mb_s": None,
+        "builds.metered": "ask",
+        "builds.folders": [],
     }
     assert main(["settings", "place", "--unset", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"place": None}
