@@ -148,6 +148,10 @@ class GetPart(QWidget):
         self.table.select(is_of)
         return True
 
+    def _try_again(self) -> None:
+        self._stack.setCurrentIndex(LOADING)
+        self.again_asked.emit()
+
     def _fill(self) -> None:
         if self._offers is None:
             return
@@ -261,7 +265,7 @@ class GetPart(QWidget):
         self.add.clicked.connect(self._add)
         self.ask.clicked.connect(self.ask_asked)
         self.found.add_asked.connect(self.add_asked)
-        self.again.clicked.connect(self.again_asked)
+        self.again.clicked.connect(self._try_again)
         self.table.picked.connect(self._pick)
         self.table.opened.connect(lambda _: self._open())
         self.get_and_measure.clicked.connect(lambda: self._tell(self.get_asked, True))

@@ -6,7 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from desktop.records.events import FitsKnown, PartsFinished, RunFinished
-from desktop.ui.context_slider import USUAL, full_context
+from desktop.ui.context_slider import is_usual
 from desktop.ui.contracts import Services
 from desktop.ui.holder import Holder
 
@@ -34,7 +34,7 @@ class BuildsHolder(Holder["BuildsSection"]):
         """Show one event; before the first look only what fits is kept of it."""
         if self._section is not None:
             self._section.handle(event)
-        elif isinstance(event, FitsKnown) and event.fits.request == full_context(USUAL):
+        elif isinstance(event, FitsKnown) and is_usual(event.fits.request):
             self._fits = event
         elif isinstance(event, PartsFinished | RunFinished):
             self._fits = None

@@ -21,7 +21,7 @@ from desktop.ui import format as fmt
 from desktop.ui import messages
 from desktop.ui.builds_page import BuildsPage
 from desktop.ui.components import Action, Kind
-from desktop.ui.context_slider import USUAL, full_context
+from desktop.ui.context_slider import is_usual
 from desktop.ui.contracts import Services
 from desktop.ui.fetch_strip import done_words, evicted_words
 from desktop.ui.use_panel import UsePanel
@@ -114,7 +114,7 @@ class BuildsSection(QWidget):
                 pass
 
     def _take(self, fits: Fits) -> None:
-        if fits.request == full_context(USUAL):
+        if is_usual(fits.request):
             self._fits, self._is_old = fits, False
             self._ask_offers()
 

@@ -24,6 +24,11 @@ def full_context(tokens: int) -> FitsRequest:
     return FitsRequest(context=tokens, depth=tokens - 1, every_model=True)
 
 
+def is_usual(request: FitsRequest) -> bool:
+    """Whether it is for every model with the context that is usual."""
+    return request.context == USUAL and request.every_model and not request.all_builds
+
+
 class _Track(QSlider):
     """As long as its stops ask for; shorter where text is large."""
 
