@@ -191,3 +191,5 @@ KEYS: Final[Mapping[str, Key]] = {
         MOST_FOLDERS,
     ),
 }
+TABLES: Final = frozenset(name.partition(".")[0] for name in KEYS if "." in name)
+"""Tables of the file that hold settings."""

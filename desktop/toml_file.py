@@ -11,18 +11,14 @@ import stat
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from filelock import FileLock, Timeout
 
 from desktop.errors import GramError, Reason
 from desktop.own_files import give_to_folders_owner, never_a_pipe, written_beside
+from desktop.toml_text import Value, edited
 
-if TYPE_CHECKING:
-    from tomlkit import TOMLDocument
-    from tomlkit.items import Array
-
-Value: TypeAlias = str | bool | float | list[Any]
 Change: TypeAlias = Callable[[object], Value | None]
 """Given what stands there (None: nothing), what is to stand there."""
 
@@ -107,83 +103,15 @@ def broken_ones(path: Path) -> tuple[Path, ...]:
 
 def _changed(found: Table, name: str, value: Value | None, table: str) -> Table:
     """The table with one key changed. Raises GramError `settings_write`."""
-    # 0.06 s that only a change needs
-    import tomlkit  # noqa: PLC0415
-    from tomlkit.exceptions import TOMLKitError  # noqa: PLC0415
-
-    wanted = _wanted(found.values, name, value, table)
     try:
-        document = tomlkit.parse(found.text.removeprefix(_MARK))
-        _edit(document, name, value, table)
-        text = tomlkit.dumps(document)
-        values = tomllib.loads(text)
-    except (TOMLKitError, ValueError, TypeError, RecursionError) as e:
+        values, text = edited(found.text.removeprefix(_MARK), found.values, name, value, table)
+    except ValueError as e:
         raise GramError("settings_write", detail=_NOT_CHANGED) from e
-    if _as_text(values) != _as_text(wanted):
-        raise GramError("settings_write", detail=_NOT_CHANGED)
     # as it was: Windows' editors put a mark before the text
     text = _MARK * found.text.startswith(_MARK) + text
     if len(text.encode()) > _MAX_BYTES:
         raise GramError("settings_write", detail=f"the file would be {_TOO_LARGE}")
     return Table(values, text)
-
-
-def _as_text(value: object) -> object:
-    """For comparing, whatever the order: a NaN of the person's is no other NaN."""
-    if isinstance(value, Mapping):
-        return {key: _as_text(inner) for key, inner in value.items()}
-    return repr(value)
-
-
-def _wanted(
-    values: Mapping[str, Any], name: str, value: Value | None, table: str
-) -> dict[str, Any]:
-    """What the file is to say."""
-    if not table:
-        others = {key: kept for key, kept in values.items() if key != name}
-        return others if value is None else {**others, name: value}
-    if value is None and table not in values:
-        return dict(values)
-    return {**values, table: _wanted(values.get(table, {}), name, value, "")}
-
-
-def _edit(document: "TOMLDocument", name: str, value: Value | None, table: str) -> None:
-    """Change the text's tree. Raises what tomlkit raises."""
-    import tomlkit  # noqa: PLC0415
-
-    if table and table not in document:
-        if value is None:
-            return
-        document[table] = tomlkit.table()
-    inside: Any = document[table] if table else document
-    if value is None:
-        inside.pop(name, None)
-    elif isinstance(value, list) and isinstance(old := inside.get(name), tomlkit.items.Array):
-        _edit_list(old, value)
-    elif name in inside or not table:
-        inside.update({name: value})
-    else:
-        _append(inside, name, value)
-
-
-def _edit_list(old: "Array", wanted: list[Any]) -> None:
-    """By single items: comments between them stay."""
-    for at in reversed(range(len(old))):
-        if old[at] not in wanted:
-            del old[at]
-    for value in wanted:
-        if value not in old:
-            old.append(value)
-
-
-def _append(inside: Any, name: str, value: Value) -> None:
-    """Behind the last key of a table: comments that follow it belong to what comes next."""
-    body = getattr(getattr(inside, "value", None), "body", [])
-    behind: list[Any] = []
-    while body and body[-1][0] is None and len(body) > 1:
-        behind.insert(0, body.pop())
-    inside.update({name: value})
-    body.extend(behind)
 
 
 def _parsed(path: Path) -> Table:

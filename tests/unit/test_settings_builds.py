@@ -114,6 +114,13 @@ def test_slips_in_the_file_are_told_with_their_table(file):
     assert "builds.budget_gb, builds.limit_mb_s" in told["settings_not_read"].advice()
 
 
+def test_a_dot_within_quotes_is_another_name(file):
+    file.write_text('"builds.budget_gb" = 5\n')
+    loaded = read_settings(file)
+    assert loaded.settings == Settings()
+    assert '"builds.budget_gb" is no setting' in loaded.told[0].text()
+
+
 def test_many_unknown_names_are_one_sentence(file):
     file.write_text("[builds]\n" + "".join(f"x{n} = 1\n" for n in range(3000)))
     (told,) = read_settings(file).told
@@ -228,7 +235,7 @@ def test_what_is_no_table_is_not_overwritten(file):
 
 
 def test_what_is_not_there_is_an_error(home, folders, tmp_path):
-    for text in ("/no/such/place", "gone.gguf", "~nobody-of-this-name/x"):
+    for text in ("/no/such/place", "gone.gguf", "~nobody-of-this-name/x", "x" * 5000):
         with pytest.raises(GramError) as caught:
             add_folder(home, text)
         assert caught.value.code == "folder_missing"
