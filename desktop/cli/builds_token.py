@@ -43,7 +43,7 @@ def show_token(*, keep: bool, forget: bool, as_json: bool) -> None:
     begin_log(default_paths())
     told = ""
     if keep:
-        hub_access.keep_token(os.environ, _read(hub_access.token_host(os.environ)))
+        hub_access.keep_token(os.environ, _read(hub_access.host_to_keep_for(os.environ)))
         told = "The token is in the keychain."
     if forget:
         there = hub_access.forget_token(os.environ)

@@ -46,6 +46,17 @@ def kept_token(
         raise _of_token(e) from e
 
 
+def check_can_keep(environment: Mapping[str, str] = os.environ) -> None:
+    """Whether there is a keychain to keep one in; found without a prompt.
+
+    Raises:
+        GramError: as `kept_token`.
+    """
+    reason = keychain.status(environment).reason
+    if reason is not None:
+        raise _of_token(KeyUnavailableError(reason.code, **reason.params))
+
+
 def keep_token(
     origin: str,
     token: str,

@@ -58,13 +58,16 @@ def hub_sessions(
     return lambda: HubSession(endpoint, token)
 
 
-def token_host(environment: Mapping[str, str] = os.environ) -> str:
-    """The host that a token would be kept for, as people know it.
+def host_to_keep_for(environment: Mapping[str, str] = os.environ) -> str:
+    """The host that a token would be kept for, as people know it: ask for one only then.
 
     Raises:
         BuildError: `hub_address`.
+        GramError: `token_no_keychain`, `token_keychain_locked`, `token_keychain_refused`.
     """
-    return host_of(endpoint_of(environment))
+    host = host_of(endpoint_of(environment))
+    hub_token.check_can_keep(environment)
+    return host
 
 
 def token_state(

@@ -289,6 +289,20 @@ def test_the_door_asks_for_a_line(door, capsys, monkeypatch, stdin):
     assert main(["builds", "token", "--set"]) == 2
 
 
+def test_where_nothing_can_be_kept_no_token_is_asked_for(home, capsys, monkeypatch, hub):
+    def nothing(_):
+        raise ke.NoKeyringError("none")
+
+    stdin = io.StringIO(f"{TOKEN}\n")
+    monkeypatch.setenv("HF_ENDPOINT", hub.url)
+    monkeypatch.setattr(keychain, "_backend", nothing)
+    monkeypatch.setattr("sys.stdin", stdin)
+    assert main(["builds", "token", "--set"]) == 1
+    assert "HF_TOKEN" in capsys.readouterr().err
+    assert stdin.tell() == 0
+    assert not hub.asked
+
+
 def test_the_door_takes_one_of_two(door):
     assert main(["builds", "token", "--set", "--forget"]) == 2
 
