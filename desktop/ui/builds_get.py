@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QWidget
 
 from desktop.errors import Reason
 from desktop.records.fits import Fit
@@ -38,6 +38,7 @@ from desktop.ui.components import (
 from desktop.ui.design import Space
 from desktop.ui.fits_fields import span_of
 from desktop.ui.found_strip import FoundStrip
+from desktop.ui.list_stack import ListStack
 from desktop.ui.reasons_pane import ReasonsPane
 
 LOADING, FAILED, EMPTY, FILLED = range(4)
@@ -88,7 +89,9 @@ class GetPart(QWidget):
         self.get = QuietButton(self.tr("Get"))
         self.measure = QuietButton(self.tr("Measure"))
         self.use = QuietButton(self.tr("How to run it"))
-        self._stack = QStackedWidget()
+        self._stack = ListStack(
+            _held(self.waiting), _held(self.why, self.again), _held(self.none), table=self.table
+        )
         self._connect()
         self._lay_out()
         self.show_going_on(0.0)
@@ -159,6 +162,7 @@ class GetPart(QWidget):
         offers = self._offers.offers
         found = self._wanted(offers)
         self.model.show_records(found)
+        self.count.show()
         self.count.setText(self.tr("{count} of {all}").format(count=len(found), all=len(offers)))
         self.none.setText(self._why_none(offers))
         self._stack.setCurrentIndex(FILLED if found else EMPTY)
@@ -277,10 +281,9 @@ class GetPart(QWidget):
         top = row(self.search, self.search_hub, self.show_only, self.count, gap=Space.S)
         top.setStretch(0, 1)
         self.count.setWordWrap(False)
+        self.count.hide()
         hub = row(self.name, self.add, self.ask, gap=Space.S)
         hub.setStretch(0, 1)
-        for part in (self._waiting(), self._failed(), self._nothing(), self.table):
-            self._stack.addWidget(part)
         for button in (self.get_and_measure, self.get, self.measure, self.use):
             self.pane.buttons.addWidget(button)
         self.pane.buttons.addStretch(1)
@@ -292,15 +295,6 @@ class GetPart(QWidget):
         parts.addWidget(self._stack, 1)
         parts.addWidget(self.pane)
         self.setLayout(parts)
-
-    def _waiting(self) -> QWidget:
-        return _held(self.waiting)
-
-    def _failed(self) -> QWidget:
-        return _held(self.why, self.again)
-
-    def _nothing(self) -> QWidget:
-        return _held(self.none)
 
     def _choices(self) -> tuple[str, ...]:
         return (self.tr("all"), self.tr("what runs here"), self.tr("what fits wholly"))

@@ -1,7 +1,7 @@
 """Builds on this machine, whoever keeps them."""
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QWidget
 
 from desktop.records.library import Kept
 from desktop.records.offers import HeldBuild, Shelf
@@ -19,6 +19,7 @@ from desktop.ui.components import (
     row,
 )
 from desktop.ui.design import Space
+from desktop.ui.list_stack import ListStack
 from desktop.ui.reasons_pane import ReasonsPane
 
 EMPTY, FILLED = range(2)
@@ -53,7 +54,11 @@ class HerePart(QWidget):
         self.pin = QuietButton(self.tr("Pin"))
         self.check = QuietButton(self.tr("Check again"))
         self.delete = QuietButton(self.tr("Delete"))
-        self._stack = QStackedWidget()
+        nothing = QWidget()
+        words = column(self.none)
+        words.addStretch(1)
+        nothing.setLayout(words)
+        self._stack = ListStack(nothing, table=self.table)
         self._connect()
         self._lay_out()
         self._pick()
@@ -133,12 +138,6 @@ class HerePart(QWidget):
         self.question.dismissed.connect(self.table.setFocus)
 
     def _lay_out(self) -> None:
-        nothing = QWidget()
-        words = column(self.none)
-        words.addStretch(1)
-        nothing.setLayout(words)
-        self._stack.addWidget(nothing)
-        self._stack.addWidget(self.table)
         # side by side: so many below each other would take the table's room
         for pair in ((self.measure, self.use), (self.pin, self.check), (self.delete,)):
             self.pane.buttons.addLayout(row(*pair, gap=Space.S))

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable
 
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QFontDatabase, QFontMetricsF
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QWidget
 
@@ -25,6 +25,8 @@ class Reading(QPlainTextEdit):
         self._lines = 4
         self.setReadOnly(True)
         self.setTabChangesFocus(True)
+        # lines break; a blank at the end of one that just fits is no reason to scroll
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setAccessibleName(name)
         self.setFrameShape(QFrame.Shape.NoFrame)
         made = font(Type.SMALL)
