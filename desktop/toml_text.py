@@ -1,14 +1,20 @@
 """One key of a TOML text changed, without losing a comment or a line of its owner's."""
 
+import contextlib
+import re
 import tomllib
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument
     from tomlkit.items import Array
 
 Value: TypeAlias = str | bool | float | list[Any]
+_BRACKET: Final = re.compile(r"^[ \t]*\[", re.MULTILINE)
+_MOST_TRIED: Final = 20
+"""Lines that begin with a bracket: only the first tables' are looked at."""
 
 
 def edited(
@@ -31,9 +37,15 @@ def edited(
     from tomlkit.exceptions import TOMLKitError  # noqa: PLC0415
 
     try:
-        document = tomlkit.parse(text)
-        _edit(document, name, value, table)
-        changed = tomlkit.dumps(document)
+        # a new key above all tables is put before what is said of the first of them
+        is_new = not table and name not in values
+        head = _head_chars(text) if is_new else len(text)
+        document = tomlkit.parse(text[:head])
+        if is_new and value is not None and head < len(text):
+            _append(document, document.body, name, value)
+        else:
+            _edit(document, name, value, table)
+        changed = tomlkit.dumps(document) + text[head:]
         found = tomllib.loads(changed)
     except (TOMLKitError, TypeError, RecursionError) as e:
         raise ValueError from e
@@ -77,7 +89,7 @@ def _edit(document: "TOMLDocument", name: str, value: Value | None, table: str) 
     elif name in inside or not table:
         inside.update({name: value})
     else:
-        _append(inside, name, value)
+        _append(inside, getattr(getattr(inside, "value", None), "body", []), name, value)
 
 
 def _edit_list(old: "Array", wanted: list[Any]) -> None:
@@ -90,11 +102,20 @@ def _edit_list(old: "Array", wanted: list[Any]) -> None:
             old.append(value)
 
 
-def _append(inside: Any, name: str, value: Value) -> None:
-    """Behind the last key of a table: comments that follow it belong to what comes next."""
-    body = getattr(getattr(inside, "value", None), "body", [])
+def _append(inside: Any, body: list[Any], name: str, value: Value) -> None:
+    """Behind the last key of `body`: comments that follow it belong to what comes next."""
     behind: list[Any] = []
     while body and body[-1][0] is None and len(body) > 1:
         behind.insert(0, body.pop())
     inside.update({name: value})
     body.extend(behind)
+
+
+def _head_chars(text: str) -> int:
+    """Where the first table begins; the text's end where there is none, or it is not found."""
+    for line in islice(_BRACKET.finditer(text), _MOST_TRIED):
+        # within a list or a text of several lines what is before it is no TOML
+        with contextlib.suppress(tomllib.TOMLDecodeError):
+            tomllib.loads(text[: line.start()])
+            return line.start()
+    return len(text)

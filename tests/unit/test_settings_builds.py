@@ -178,6 +178,17 @@ def test_comments_and_order_survive_to_the_byte(file):
     assert file.read_text() == WRITTEN
 
 
+@pytest.mark.parametrize(
+    "above", ["", "list = [\n  [1],\n[2],\n]\n", 'text = """\n[no table]\n"""\n']
+)
+def test_a_new_key_above_the_tables_stands_before_what_is_said_of_them(file, above):
+    file.write_text(above + WRITTEN)
+    change_setting(file, "place", "NL")
+    assert file.read_text() == above + WRITTEN.replace("0.3\n", '0.3\nplace = "NL"\n')
+    change_setting(file, "place", None)
+    assert file.read_text() == above + WRITTEN
+
+
 def test_a_folder_comes_and_goes_and_the_comments_beside_it_stay(home, folders):
     home.settings.write_bytes(WRITTEN.encode())
     assert add_folder(home, folders[0]) == folders[0]
