@@ -42,7 +42,7 @@ from devtools.catalogue_classes import KINDS, class_problems
 RESOURCES = Path(__file__).resolve().parent.parent / "resources"
 README = "catalogue/README.md"
 CLASSES = "estimate/README.md"
-FEWEST = {"models": 120, "configurations": 250, "quantizations": 33, "files": 200}
+FEWEST = {"models": 120, "configurations": 250, "quantizations": 33, "files": 300}
 CONFIG_ADDRESS = re.compile(r"https://huggingface\.co/([\w.-]+/[\w.-]+)/raw/main/config\.json")
 MONTH = re.compile(r"20[12]\d-(0[1-9]|1[0-2])(-\d\d)?")
 ID = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")
