@@ -6,14 +6,58 @@ from pathlib import Path
 from typing import Final
 
 from desktop.builds.hashes import Hashes, Progress, sha256_of
-from desktop.builds.header import read_header, shown_name
+from desktop.builds.header import shown_name
+from desktop.builds.split_names import whole_path
+from desktop.builds.split_sets import read_whole, sum_of
 from desktop.errors import BuildError
-from desktop.records.build import Build, Header
+from desktop.records.build import Build, Header, LocalBuild
 from desktop.rules.ggml_types import FILE_TYPES, GUESSED
 
 SYNTHETIC_KEY: Final = "gram.synthetic"
 REHEARSAL_KEY: Final = "gram.rehearsal"
 MAX_MODEL_NAME: Final = 120
+
+
+def local_build(
+    path: Path,
+    *,
+    name: str | None = None,
+    synthetic: bool = False,
+    progress: Progress | None = None,
+    hashes: Hashes | None = None,
+) -> LocalBuild:
+    """Read the header and hash the file; of a split set, whichever part `path` is, those of all.
+
+    `name` defaults to the file's own name without folders and without the number of a part;
+    `synthetic` only adds to what the file says of itself. With `hashes`, a file that was hashed
+    before is not read again.
+
+    Raises:
+        BuildError: see `read_whole`; `rehearsal_no_result` for a file that was made for a
+            rehearsal: whatever is measured of it is no result.
+    """
+    whole = read_whole(path)
+    header, first = whole.header, whole.files[0]
+    refuse_rehearsal(header, shown_name(path))
+    try:
+        sha256, size_bytes = _hashed(whole.files, progress, hashes)
+    except OSError as e:
+        detail = e.strerror or str(e)
+        raise BuildError("build_unreadable", name=shown_name(path), detail=detail) from e
+    own_name = whole_path(shown_name(first)) if len(whole.files) > 1 else shown_name(first)
+    build = Build(
+        name=name or own_name,
+        sha256=sha256,
+        size_bytes=size_bytes,
+        architecture=header.architecture,
+        model_name=_model_name(header),
+        quantization=quantization(header),
+        parameters=parameters(header),
+        context_trained=_context_trained(header),
+        synthetic=synthetic or header.metadata.get(SYNTHETIC_KEY) is True,
+        files=len(whole.files),
+    )
+    return LocalBuild(build, first, whole.files[1:])
 
 
 def describe(
@@ -24,46 +68,25 @@ def describe(
     progress: Progress | None = None,
     hashes: Hashes | None = None,
 ) -> Build:
-    """Read the header and hash the file.
-
-    `name` defaults to the file's own name without folders; `synthetic` only adds to what the file
-    says of itself. With `hashes`, a file that was hashed before is not read again.
-
-    Raises:
-        BuildError: see `read_header`; `build_split` for one part of several, `rehearsal_no_result`
-            for a file that was made for a rehearsal: whatever is measured of it is no result.
-    """
-    header = read_header(path)
-    refuse_part(header, shown_name(path))
-    refuse_rehearsal(header, shown_name(path))
-    try:
-        sha256 = hashes.sha256(path, progress) if hashes else sha256_of(path, progress)
-        size_bytes = path.stat().st_size
-    except OSError as e:
-        detail = e.strerror or str(e)
-        raise BuildError("build_unreadable", name=shown_name(path), detail=detail) from e
-    return Build(
-        name=name or shown_name(path),
-        sha256=sha256,
-        size_bytes=size_bytes,
-        architecture=header.architecture,
-        model_name=_model_name(header),
-        quantization=quantization(header),
-        parameters=parameters(header),
-        context_trained=_context_trained(header),
-        synthetic=synthetic or header.metadata.get(SYNTHETIC_KEY) is True,
-    )
+    """As `local_build`, without where it lies."""
+    return local_build(path, name=name, synthetic=synthetic, progress=progress, hashes=hashes).build
 
 
-def refuse_part(header: Header, name: str) -> None:
-    """Refuse a part of a split set: its facts are not the build's.
+def _hashed(
+    files: tuple[Path, ...], progress: Progress | None, hashes: Hashes | None
+) -> tuple[str, int]:
+    """What identifies a build, and its size; progress is told of all files together."""
+    sizes = [file.stat().st_size for file in files]
+    total, before, digests = sum(sizes), 0, []
+    for file, size_bytes in zip(files, sizes, strict=True):
+        step = _after(before, total, progress)
+        digests.append(hashes.sha256(file, step) if hashes else sha256_of(file, step))
+        before += size_bytes
+    return sum_of(digests), total
 
-    Raises:
-        BuildError: `build_split`.
-    """
-    count = header.metadata.get("split.count")
-    if isinstance(count, int) and count > 1:
-        raise BuildError("build_split", name=name, count=count)
+
+def _after(before: int, total: int, progress: Progress | None) -> Progress | None:
+    return None if progress is None else lambda done, _: progress(before + done, total)
 
 
 def refuse_rehearsal(header: Header, name: str) -> None:

@@ -6,14 +6,12 @@ Split sets are named as `llama-gguf-split` names them: `-00001-of-00003.gguf`.
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
 
 from desktop.builds.names import BuildName
 from desktop.builds.quant_labels import is_beside, label_of
 from desktop.builds.split_names import PART
 from desktop.records.remote import Listing, RemoteBuild, RemoteFile, RepositoryFacts
-
-MAX_PARTS: Final = 1000
+from desktop.rules.run_limits import MAX_FILES
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +54,7 @@ def _groups(files: Iterable[RemoteFile]) -> list[_Group]:
 
 def _set(stem: str, count: int, parts: dict[int, RemoteFile]) -> _Group:
     files = tuple(parts[number] for number in sorted(parts))
-    whole = 0 < count <= MAX_PARTS and sorted(parts) == list(range(1, count + 1))
+    whole = 0 < count <= MAX_FILES and sorted(parts) == list(range(1, count + 1))
     whole = whole and all(file.size_bytes > 0 for file in files)
     path = f"{stem}.gguf"
     return _Group(path, files, whole, label_of(path))

@@ -27,8 +27,10 @@ MAX_ELEMENTS: Final = (1 << 63) - 1
 DEFAULT_ALIGNMENT: Final = 32
 
 
-def read_header(path: Path) -> Header:
+def read_header(path: Path, *, later_part: bool = False) -> Header:
     """Read the header of the GGUF file at `path`; its data section is not touched.
+
+    With `later_part` as in `read_header_from`.
 
     Raises:
         BuildError: `build_not_found`, `build_unreadable`, or as `read_header_from`. The error names
@@ -39,7 +41,7 @@ def read_header(path: Path) -> Header:
         if not path.is_file():
             raise _missing(path, name)
         with path.open("rb") as stream:
-            return read_header_from(stream, path.stat().st_size, name)
+            return read_header_from(stream, path.stat().st_size, name, later_part=later_part)
     except OSError as e:
         raise BuildError("build_unreadable", name=name, detail=e.strerror or str(e)) from e
 

@@ -7,8 +7,7 @@ fetched next, in parts that double; no part is held longer than the reader needs
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
-from dataclasses import dataclass, replace
-from itertools import chain
+from dataclasses import dataclass
 from typing import Final
 
 from desktop.builds.cursor import MAX_HEADER_BYTES
@@ -16,6 +15,7 @@ from desktop.builds.header import read_header_from
 from desktop.builds.hub_session import HubSession
 from desktop.builds.ranges import FaultError, RefusedError, asked
 from desktop.builds.reference import Wanted
+from desktop.builds.split_sets import joined
 from desktop.errors import BuildError
 from desktop.records.build import Header
 
@@ -47,8 +47,7 @@ def remote_header(
 ) -> Header:
     """The header of the build in `files`: one, or the parts of a split set in their order.
 
-    Of a set the keys are the first part's and the tensors those of all; each one's offset counts
-    from the data of its own part, and `data_offset_bytes` is the first part's.
+    Of a set as `joined`.
 
     Raises:
         BuildError: `download_failed`, `download_gated`, `download_gone`, as `read_header_from`, and
@@ -56,33 +55,13 @@ def remote_header(
     """
     patience = patience or Patience()
     headers = [_header(session, file, n, patience) for n, file in enumerate(files)]
-    if len(headers) > 1:
-        _check_parts(headers, files)
-    return replace(headers[0], tensors=tuple(chain.from_iterable(h.tensors for h in headers)))
+    return joined(headers, [file.name for file in files])
 
 
 def _header(session: HubSession, file: Wanted, number: int, patience: Patience) -> Header:
     with closing(_blocks(session, file, patience)) as blocks:
         stream = _Stream(blocks)
         return read_header_from(stream, file.size_bytes, file.name, later_part=number > 0)
-
-
-def _check_parts(headers: list[Header], files: tuple[Wanted, ...]) -> None:
-    names: set[str] = set()
-    for number, (header, file) in enumerate(zip(headers, files, strict=True)):
-        told = header.metadata.get("split.no"), header.metadata.get("split.count")
-        if told != (number, len(files)):
-            raise _apart(file, f"it is not part {number + 1} of {len(files)}")
-        names.update(tensor.name for tensor in header.tensors)
-    count = sum(len(header.tensors) for header in headers)
-    if len(names) != count:
-        raise _apart(files[0], "its parts hold one tensor twice")
-    if headers[0].metadata.get("split.tensors.count") != count:
-        raise _apart(files[0], f"its parts hold {count} tensors, which is not what it declares")
-
-
-def _apart(file: Wanted, detail: str) -> BuildError:
-    return BuildError("gguf_header", name=file.name, detail=detail)
 
 
 class _Stream:

@@ -1,50 +1,107 @@
-"""Which builds are here: any file by its path, and those that Gram keeps."""
+"""Which builds are here: any file by its path, those that Gram keeps, and other programs'."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from desktop.builds.describe import describe
+from desktop.builds.calling import alike, meant, several
 from desktop.builds.hashes import Hashes, Progress, hashes_in
 from desktop.builds.header import shown_name
 from desktop.builds.names import BuildName, parse_name
+from desktop.builds.on_disk.here import is_file
+from desktop.builds.on_disk.identify import identified
+from desktop.builds.own_builds import found_at, own_builds
 from desktop.builds.reference import reference, stored_reference
 from desktop.errors import BuildError, Reason
 from desktop.paths import Paths
 from desktop.records.build import LocalBuild
+from desktop.records.on_disk import FoundBuild
 from desktop.records.request import REFERENCE
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What a name means, before a byte of it was read."""
+
+    copies: tuple[FoundBuild, ...]
+    """The build, and behind it those that are copies of it if their bytes are the same."""
+    as_it_is: bool = False
+    """It was named by its path: whatever the file holds is meant."""
+
+    @property
+    def path(self) -> Path:
+        """Its file; of a split set the first."""
+        return self.copies[0].files[0]
 
 
 def find_build(
     text: str, paths: Paths, hashes: Hashes, progress: Progress | None = None
 ) -> LocalBuild:
-    """The build that `text` means: a path, `reference`, or the name of one that Gram keeps.
+    """The build that `text` means among files on the disk and what Gram keeps.
 
-    A file on the disk comes before a name. `reference` finds only a kept copy of the real one;
-    `obtain_reference` also fetches or makes it.
+    `services.named_builds` finds other programs' too.
 
     Raises:
-        BuildError: `build_not_found`, or why the file cannot be used.
+        BuildError: as `locate` and `build_of`.
     """
-    return _described(locate(text, paths), hashes, progress)
+    return build_of(locate(text, paths), hashes, progress)
 
 
-def locate(text: str, paths: Paths) -> Path:
-    """The file that `text` means, as for `find_build`, without reading it.
+def locate(text: str, paths: Paths, elsewhere: Callable[[], Iterable[FoundBuild]] = tuple) -> Named:
+    """What `text` means: a path, `reference`, or a build's name as in `calling.meant`.
+
+    A file on the disk comes before a name, Gram's own before other programs'. Nothing is hashed, no
+    header is read. `reference` means only a kept copy of the real one; `obtain_reference` also
+    fetches or makes it.
+
+    Args:
+        text: as the person wrote it.
+        paths: whose builds.
+        elsewhere: looks for what other programs keep; only called where nothing else is meant.
 
     Raises:
-        BuildError: `build_not_found`.
+        BuildError: `build_not_found`, `build_not_here` for a name on Hugging Face,
+            `build_several`.
     """
     if text == REFERENCE:
-        return stored_reference(paths)
+        return Named((found_at(stored_reference(paths), paths),))
     wanted = parse_name(text)
     as_path = Path(text).expanduser() if isinstance(wanted, BuildName) else wanted
-    if _exists(as_path):
-        return as_path
-    for path in _kept(paths):
-        if _means(wanted, path):
-            return path
-    raise BuildError("build_not_found", name=_shown(wanted))
+    if is_file(as_path):
+        return Named((found_at(as_path, paths),), as_it_is=True)
+    found = meant(text, own_builds(paths))
+    if not found and not _can_only_be_a_path(text):
+        found = meant(text, elsewhere())
+    if found:
+        return Named(alike(found, _shown(wanted)))
+    if _exists(as_path):  # a folder, a pipe: whoever reads it says so
+        return Named((found_at(as_path, paths),), as_it_is=True)
+    code = "build_not_here" if isinstance(wanted, BuildName) else "build_not_found"
+    raise BuildError(code, name=_shown(wanted))
+
+
+def build_of(named: Named, hashes: Hashes, progress: Progress | None = None) -> LocalBuild:
+    """Read and hash what a name means, unless its hash is remembered.
+
+    Of copies each is hashed; one that cannot be used stands in nobody's way.
+
+    Raises:
+        BuildError: as `identified`; `build_several` where copies turn out to be none.
+    """
+    good: list[tuple[FoundBuild, LocalBuild]] = []
+    failed: list[BuildError] = []
+    for found in named.copies:
+        try:
+            good.append((found, _identified(found, hashes, progress, as_it_is=named.as_it_is)))
+        except BuildError as e:
+            failed.append(e)
+    if not good:
+        raise failed[0]
+    if len({local.build.sha256 for _, local in good}) > 1:
+        known = [replace(found, sha256=local.build.sha256) for found, local in good]
+        raise several(known, known[0].name)
+    return good[0][1]
 
 
 def list_builds(
@@ -58,36 +115,27 @@ def list_builds(
     A damaged file is left out; `on_skip` gets its name and the reason.
     """
     memory = hashes or hashes_in(paths)
-    found = []
-    for path in _kept(paths):
+    builds = []
+    for found in own_builds(paths):
         try:
-            found.append(_described(path, memory, None))
+            builds.append(_identified(found, memory, None))
         except BuildError as e:
             if on_skip is not None:
-                on_skip(shown_name(path), e.reason)
-    return tuple(sorted(found, key=lambda b: b.build.name.casefold()))
+                on_skip(shown_name(found.files[0]), e.reason)
+    return tuple(sorted(builds, key=lambda b: b.build.name.casefold()))
 
 
-def _described(path: Path, hashes: Hashes, progress: Progress | None) -> LocalBuild:
-    build = describe(path, progress=progress, hashes=hashes)
-    if build.sha256 == reference().sha256:
-        build = replace(build, name=str(reference().name))
-    return LocalBuild(build, path)
+def _identified(
+    found: FoundBuild, hashes: Hashes, progress: Progress | None, *, as_it_is: bool = False
+) -> LocalBuild:
+    local = identified(found, hashes, progress, as_it_is=as_it_is)
+    if local.build.sha256 == reference().sha256:
+        return replace(local, build=replace(local.build, name=str(reference().name)))
+    return local
 
 
-def _kept(paths: Paths) -> Iterator[Path]:
-    """GGUF files at `builds/<sha256>/<file>`, and those a person put into `builds/`."""
-    for pattern in ("*.gguf", "*/*.gguf"):
-        for path in sorted(paths.builds.glob(pattern)):
-            if path.is_file() and not path.name.startswith("."):
-                yield path
-
-
-def _means(wanted: BuildName | Path, path: Path) -> bool:
-    facts = reference()
-    if isinstance(wanted, BuildName):
-        return path.parent.name == facts.sha256 and wanted.same_build(facts.name)
-    return str(wanted).casefold() in {path.name.casefold(), path.stem.casefold()}
+def _can_only_be_a_path(text: str) -> bool:
+    return os.path.isabs(text) or text.startswith(("./", "../", "~", ".\\", "..\\"))  # noqa: PTH117
 
 
 def _exists(path: Path) -> bool:

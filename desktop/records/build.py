@@ -11,13 +11,17 @@ class Build:
     name: str
     """As users write it, `hf.co/owner/repo:Q4_K_M`, else the file's own name without folders."""
     sha256: str
+    """Of its file; of a split set, over the SHA-256 of each file in their order (32 bytes each)."""
     size_bytes: int
+    """Of all its files; so are the parameters."""
     architecture: str
     model_name: str | None
     quantization: str | None
     parameters: int
     context_trained: int | None
     synthetic: bool = False
+    files: int = 1
+    """Of which it consists; more than one: a split set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,13 @@ class LocalBuild:
 
     build: Build
     path: Path
+    """Its file; of a split set the first, by which the engine loads it."""
+    later_parts: tuple[Path, ...] = ()
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """All of them, in their order."""
+        return (self.path, *self.later_parts)
 
 
 @dataclass(frozen=True, slots=True)

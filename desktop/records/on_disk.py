@@ -30,7 +30,7 @@ class FoundPlace:
     path: Path
     """Of a split set, its first file."""
     claimed_sha256: str | None = None
-    """As of the file; None of a split set."""
+    """As of the file; of a split set from what is said of all its files, as `split_sets.sum_of`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class FoundBuild:
     size_bytes: int
     """Of all its files together."""
     sha256: str | None = None
-    """Measured here. None: not hashed yet, or a split set."""
+    """Measured here, of a split set as `split_sets.sum_of`. None: not hashed yet."""
 
     @property
     def name(self) -> str:

@@ -10,6 +10,8 @@ MIN_ENERGY_J: Final = 1e-6
 """No counter has a smaller unit."""
 MAX_ENERGY_J: Final = 1e12
 MIN_COVERED: Final = 1e-6
+MAX_FILES: Final = 1000
+"""Of a build that is a split set."""
 MAX_POWER_W: Final = 1e5
 """A rack full of machines."""
 _MIN_POWER_W: Final = 0.01

@@ -26,6 +26,7 @@ from desktop.rules.notes import notes_of
 from desktop.rules.rates import rates_of_tests
 from desktop.rules.run_limits import (
     MAX_ENERGY_J,
+    MAX_FILES,
     MAX_POWER_W,
     MIN_COVERED,
     MIN_ENERGY_J,
@@ -37,6 +38,7 @@ from desktop.rules.run_limits import (
 # No honest run comes near these; within them no sum overflows and no statistic takes for ever.
 MAX_REPETITIONS = 2_000
 MAX_TOKENS = 2 * MAX_TEST_TOKENS
+_FEWEST_FILES = 2
 
 
 def run_from_body(body: Mapping[str, object]) -> Run:
@@ -84,6 +86,7 @@ def _build(build: Fields) -> Build:
         parameters=build.integer("parameters"),
         context_trained=build.integer_or_none("context_trained"),
         synthetic=build.flag("synthetic"),
+        files=build.integer_or_none("files", _FEWEST_FILES, MAX_FILES) or 1,
     )
 
 

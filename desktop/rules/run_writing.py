@@ -58,6 +58,7 @@ def _build(build: Build) -> Fields:
         parameters=build.parameters,
         context_trained=build.context_trained,
         synthetic=build.synthetic,
+        files=build.files if build.files > 1 else None,
     )
 
 

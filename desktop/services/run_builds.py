@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from statistics import median
 from typing import Final
 
-from desktop.builds.header import read_header
+from desktop.builds.split_sets import read_whole
 from desktop.errors import GramError
 from desktop.estimate.calibration import Work
 from desktop.estimate.evidence import reason_against
@@ -108,7 +108,9 @@ def _files(paths: Paths) -> Iterator[tuple[str, Asked]]:
     """The builds that are on the disk, by sha256."""
     for local in builds_here(paths):
         try:
-            asked = asked_of(read_header(local.path), local.build.quantization, local.build.sha256)
+            asked = asked_of(
+                read_whole(local.path).header, local.build.quantization, local.build.sha256
+            )
         except GramError as e:
             log.info("%s tells too little: %s", local.build.name, e)
             continue

@@ -9,10 +9,9 @@ from typing import Final
 
 from desktop.bench.process import WorkerProcess
 from desktop.bench.protocol import Job
-from desktop.builds.hashes import hashes_in
-from desktop.builds.header import read_header
 from desktop.builds.reference import obtain_reference, reference
-from desktop.builds.store import find_build, locate
+from desktop.builds.split_sets import read_whole
+from desktop.builds.store import Named
 from desktop.errors import BenchError
 from desktop.machine.cores import usable_cores
 from desktop.machine.memory import memory_bytes
@@ -28,6 +27,7 @@ from desktop.rules.statements import RUN_TYPE, run_payload
 from desktop.services.attempt import Attempt, Outside
 from desktop.services.facts import engine_devices
 from desktop.services.measurement import Measurement
+from desktop.services.named_builds import identify_build, locate_build, note_use
 from desktop.services.power_watch import PowerWatch
 from desktop.services.unused_cards import card_backends
 
@@ -43,6 +43,8 @@ class Session(Attempt):
     ) -> None:
         super().__init__(outside, post)
         self._request = request
+        self._named: Named | None = None
+        """What was asked for; None: the reference build."""
 
     def run(self) -> RunFinished:
         """Measure, sign, keep.
@@ -57,9 +59,11 @@ class Session(Attempt):
         self.say(Phase.PREPARING)
         if not self._wants_reference():
             # a file that is no build is told before a keychain asks for a password
-            read_header(locate(self._request.build, paths))
+            self._named = self.slowly(lambda: locate_build(paths, self._request.build))
+            read_whole(self._named.path)
         signer = self.open_signer(self._request.signing, self._request.key_file)
         local = self._find_build(paths)
+        note_use(paths, local)
         self._post(BuildKnown(local.build))
         engine = engine_devices(paths, self.made)
         # what is signed of cards is what the engine can use of them
@@ -73,11 +77,12 @@ class Session(Attempt):
         if signer is None:
             return RunFinished(run, None, None)
         statement_id = self.keep(signer, RUN_TYPE, partial(run_payload, run))
+        note_use(paths, local)
         return RunFinished(run, statement_id, signer.key_id)
 
     def _find_build(self, paths: Paths) -> LocalBuild:
-        if not self._wants_reference():
-            return find_build(self._request.build, paths, hashes_in(paths), self._fetching)
+        if self._named is not None:
+            return identify_build(paths, self._named, self._fetching)
         # requests: on the run thread, not where the window comes up
         from desktop.builds.transfer import download  # noqa: PLC0415
 
@@ -114,7 +119,7 @@ class Session(Attempt):
         # numpy: as above
         from desktop.estimate.memory import host_bytes  # noqa: PLC0415
 
-        need_bytes = host_bytes(read_header(local.path), use)
+        need_bytes = host_bytes(read_whole(local.path).header, use)
         if need_bytes > available:
             raise BenchError(
                 "too_large",

@@ -76,6 +76,7 @@ def full_run() -> Run:
             parameters=999_885_952,
             context_trained=32_768,
             synthetic=False,
+            files=3,
         ),
         machine=MACHINE,
         engine=EngineFacts("llama.cpp", "0.5.0", "CUDA", (CUDA, CPU), 12, "on", 99),

@@ -31,3 +31,19 @@ def gguf_bytes(folder: Path, seed: int, kind: str | None = None, split=None) -> 
     data = path.read_bytes()
     path.unlink()
     return data
+
+
+def gguf_set(folder: Path, stem: str, tensors: int = 3) -> list[Path]:
+    """A small real split set as gguf's own writer splits it, one tensor in each file."""
+    writer = gguf.GGUFWriter(folder / f"{stem}.gguf", "llama", split_max_tensors=1)
+    writer.add_name("Tiny")
+    writer.add_block_count(1)
+    writer.add_context_length(64)
+    for n in range(tensors):
+        values = np.random.default_rng(n).standard_normal((4, 32)).astype(np.float16)
+        writer.add_tensor(f"blk.0.{n}.weight", values)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return sorted(folder.glob(f"{stem}-*-of-*.gguf"))

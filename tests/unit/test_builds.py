@@ -104,9 +104,9 @@ def test_model_names_are_printable(tmp_path, name, expected):
     assert describe(write_gguf(tmp_path / "a.gguf", name=name)).model_name == expected
 
 
-def test_a_part_of_a_split_set_is_refused(tmp_path):
+def test_a_part_of_a_split_set_alone_is_refused(tmp_path):
     path = write_gguf(tmp_path / "a-00001-of-00002.gguf", split__count=2)
-    assert code_of(lambda: describe(path)) == "build_split"
+    assert code_of(lambda: describe(path)) == "build_part_missing"
 
 
 def test_describe_reports_progress_and_takes_a_name(small):
@@ -275,12 +275,16 @@ def test_find_by_name(home, small):
 
 
 @pytest.mark.parametrize(
-    "text", ["no.gguf", "o/r:Q4_0", "reference", "", "a\0b", "x" * 5000, REFERENCE_NAME]
+    ("text", "code"),
+    [
+        *((t, "build_not_found") for t in ("no.gguf", "reference", "a\0b", "x" * 5000)),
+        *((t, "build_not_here") for t in ("o/r:Q4_0", "hf.co/o/r", REFERENCE_NAME)),
+        ("", "build_unreadable"),
+    ],
 )
-def test_not_found(home, text, tmp_path, monkeypatch):
+def test_not_found(home, text, code, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    code = code_of(lambda: find_build(text, home, hashes_in(home)))
-    assert code == ("build_unreadable" if not text else "build_not_found")
+    assert code_of(lambda: find_build(text, home, hashes_in(home))) == code
 
 
 def test_the_reference_has_its_name(home, reference_file):

@@ -19,9 +19,14 @@ READERS = {"run": run_from_body, "parts": parts_from_body}
 WRITERS = {"run": run_payload, "parts": parts_payload}
 RECORDS = {"run": full.full_run, "parts": full.full_parts}
 SCHEMAS = {name: json.loads(resources.text(f"schemas/{name}.v1.json")) for name in READERS}
-NEWEST = {"run": "run.v1.b.json", "parts": "parts.v1.c.json"}
+NEWEST = {"run": "run.v1.c.json", "parts": "parts.v1.c.json"}
 """With every key that is known today."""
-OLDER = {"run.v1.json": "run", "parts.v1.json": "parts", "parts.v1.b.json": "parts"}
+OLDER = {
+    "run.v1.json": "run",
+    "run.v1.b.json": "run",
+    "parts.v1.json": "parts",
+    "parts.v1.b.json": "parts",
+}
 """As earlier versions wrote them: readable for ever."""
 GOLDEN = {name: (full.HERE / file).read_bytes() for name, file in NEWEST.items()}
 BODIES = {name: json.loads(told) for name, told in GOLDEN.items()}

@@ -9,6 +9,7 @@ from pathlib import Path
 from desktop.builds.hashes import Hashes
 from desktop.builds.on_disk.look import Look
 from desktop.builds.split_names import part_of
+from desktop.builds.split_sets import sum_of
 from desktop.records.on_disk import FoundBuild, FoundFile, FoundPlace
 
 
@@ -21,8 +22,8 @@ class _Whole:
     @property
     def place(self) -> FoundPlace:
         first = self.files[0]
-        claim = first.claimed_sha256 if len(self.files) == 1 else None
-        return FoundPlace(first.program, first.name, first.path, claim)
+        claims = [file.claimed_sha256 for file in self.files]
+        return FoundPlace(first.program, first.name, first.path, _sum(claims))
 
 
 def joined(found: Iterable[FoundFile], hashes: Hashes | None = None) -> tuple[FoundBuild, ...]:
@@ -66,13 +67,18 @@ def _wholes(found: Iterable[FoundFile]) -> list[_Whole]:
 
 
 def _build(whole: _Whole, hashes: Hashes | None) -> FoundBuild:
-    single = whole.files[0] if len(whole.files) == 1 else None
     return FoundBuild(
         (whole.place,),
         tuple(file.path for file in whole.files),
         sum(file.size_bytes for file in whole.files),
-        hashes.known(single.path) if hashes and single else None,
+        _sum([hashes.known(file.path) for file in whole.files]) if hashes else None,
     )
+
+
+def _sum(digests: list[str | None]) -> str | None:
+    """What identifies the files together; None unless the sum of each is known."""
+    known = [digest for digest in digests if digest]
+    return sum_of(known) if len(known) == len(digests) else None
 
 
 def _merged(first: FoundBuild, other: FoundBuild) -> FoundBuild:

@@ -1,0 +1,311 @@
+"""Builds measured by name: which is meant, whoever keeps it, and that nothing there changes."""
+
+import hashlib
+import json
+import os
+from types import SimpleNamespace
+
+import pytest
+
+from desktop.builds.hashes import Hashes, hashes_in, sha256_of
+from desktop.builds.library import Library
+from desktop.builds.reference import reference
+from desktop.builds.store import find_build, list_builds, locate
+from desktop.errors import BuildError
+from desktop.records.build import LocalBuild
+from desktop.services.named_builds import locate_build, named_build, note_use
+from tests.unit.gguf_files import gguf_bytes, gguf_set
+from tests.unit.test_on_disk import snapshot
+
+FETCHED_AT = "2026-01-02T03:04:05Z"
+
+
+def refused(call):
+    with pytest.raises(BuildError) as caught:
+        call()
+    return caught.value
+
+
+@pytest.fixture
+def person(home, tmp_path, monkeypatch):
+    """A home in which other programs keep builds, and nothing that leads out of it."""
+    for name in tuple(os.environ):
+        if name.startswith(("HF_", "HUGGINGFACE_", "OLLAMA_", "LLAMA_", "XDG_")):
+            monkeypatch.delenv(name)
+    place = tmp_path / "person"
+    place.mkdir()
+    for name in ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA"):
+        monkeypatch.setenv(name, str(place))
+    monkeypatch.chdir(place)
+    return place
+
+
+@pytest.fixture
+def model(tmp_path):
+    return gguf_bytes(tmp_path, 1)
+
+
+def fetched(home, name, data, file="tiny-Q4_K_M.gguf"):
+    """A build that Gram fetched."""
+    sha256 = hashlib.sha256(data).hexdigest()
+    (path,) = Library(home).expect(name, {file: sha256}, None)
+    path.parent.mkdir()
+    path.write_bytes(data)
+    return path
+
+
+def in_ollama(person, data, model="tiny", tag="1b", claim=None):
+    sha256 = claim or hashlib.sha256(data).hexdigest()
+    store = person / ".ollama" / "models"
+    blob = store / "blobs" / f"sha256-{sha256}"
+    manifest = store / "manifests" / "registry.ollama.ai" / "library" / model / tag
+    for path in (blob, manifest):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    blob.write_bytes(data)
+    layer = {"mediaType": "application/vnd.ollama.image.model", "digest": f"sha256:{sha256}"}
+    manifest.write_text(json.dumps({"layers": [layer]}))
+    return blob
+
+
+def in_lm_studio(person, data, owner="owner", file="tiny-Q4_K_M.gguf"):
+    path = person / ".lmstudio" / "models" / owner / "tiny-GGUF" / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    return path
+
+
+# Gram's own
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hf.co/owner/Tiny-GGUF:Q4_K_M",
+        "owner/tiny-gguf:q4_k_m",
+        "huggingface.co/Owner/Tiny-GGUF:Q4_K_M",
+        "owner/Tiny-GGUF",
+        "owner/Tiny-GGUF:tiny-Q4_K_M.gguf",
+        "https://huggingface.co/owner/Tiny-GGUF/resolve/main/tiny-Q4_K_M.gguf",
+        "tiny-Q4_K_M.gguf",
+        "TINY-q4_k_m",
+    ],
+)
+def test_gram_s_own_is_found_by_its_name_and_its_file(home, model, tmp_path, text):
+    path = fetched(home, "hf.co/owner/Tiny-GGUF:Q4_K_M", model)
+    fetched(home, "hf.co/owner/other-GGUF:Q4_K_M", gguf_bytes(tmp_path, 2), "other.gguf")
+    local = find_build(text, home, hashes_in(home))
+    assert local.path == path
+    assert local.build.name == "hf.co/owner/Tiny-GGUF:Q4_K_M"
+
+
+def test_a_tag_finds_a_build_that_is_named_by_its_file(home, model):
+    path = fetched(home, "hf.co/o/r:sub/tiny-Q4_K_M.gguf", model)
+    assert locate("o/r:Q4_K_M", home).path == path
+    assert refused(lambda: locate("o/r:Q8_0", home)).code == "build_not_here"
+    address = "https://huggingface.co/o/r/blob/abc/sub/tiny-Q4_K_M.gguf"
+    assert refused(lambda: locate(address, home)).code == "build_not_here"
+
+
+def test_gram_s_own_is_found_by_how_its_sum_begins(home, model):
+    path = fetched(home, "hf.co/o/r:Q4_K_M", model)
+    sha256 = sha256_of(path)
+    for text in (sha256, sha256[:8], sha256[:20].upper()):
+        assert locate(text, home).path == path
+    assert refused(lambda: locate(sha256[:7], home)).code == "build_not_found"
+    assert refused(lambda: locate(f"{sha256[:8]}zz", home)).code == "build_not_found"
+
+
+def test_the_reference_is_found_by_its_name(home):
+    facts = reference()
+    path = home.builds / facts.sha256 / facts.stored_as
+    path.parent.mkdir()
+    path.write_bytes(b"GGUF")
+    for text in (str(facts.name), str(facts.name).removeprefix("hf.co/").lower()):
+        assert locate(text, home).path == path
+
+
+def test_several_builds_of_one_name_are_told_apart(home, tmp_path):
+    for n, label in enumerate(("Q4_K_M", "Q8_0")):
+        fetched(home, f"hf.co/o/r:{label}", gguf_bytes(tmp_path, n), f"tiny-{label}.gguf")
+    error = refused(lambda: locate("o/r", home))
+    assert error.code == "build_several"
+    assert "hf.co/o/r:Q4_K_M (Gram, tiny-Q4_K_M.gguf, " in str(error)
+    assert "hf.co/o/r:Q8_0" in str(error)
+    assert locate("o/r:q8_0", home).path.name == "tiny-Q8_0.gguf"
+
+
+def test_a_file_comes_before_a_name_and_a_folder_behind_it(home, person, model, tmp_path):
+    own = fetched(home, "hf.co/o/r:Q4_K_M", model)
+    (person / "o" / "r").mkdir(parents=True)
+    assert locate("o/r", home).path == own
+    (person / "tiny-Q4_K_M").write_bytes(gguf_bytes(tmp_path, 2))
+    assert locate("tiny-Q4_K_M", home).path.name == "tiny-Q4_K_M"
+    (person / "empty").mkdir()
+    error = refused(lambda: find_build("empty", home, hashes_in(home)))
+    assert error.code == "build_unreadable"
+
+
+def test_gram_s_own_that_was_changed_is_told(home, model):
+    path = fetched(home, "hf.co/o/r:Q4_K_M", model)
+    path.write_bytes(model[:-1] + b"x")
+    skipped = []
+    assert refused(lambda: find_build("o/r:Q4_K_M", home, hashes_in(home))).code == "build_changed"
+    assert list_builds(home, on_skip=lambda _, why: skipped.append(why.code)) == ()
+    assert skipped == ["build_changed"]
+    # by its path it is what it is, and has no name that it did not come with
+    assert find_build(str(path), home, hashes_in(home)).build.name == path.name
+
+
+def test_by_its_path_gram_s_own_has_its_name(home, model, tmp_path):
+    path = fetched(home, "hf.co/o/r:Q4_K_M", model)
+    (tmp_path / "link").symlink_to(home.builds)
+    for text in (path, tmp_path / "link" / path.parent.name / path.name):
+        assert find_build(str(text), home, hashes_in(home)).build.name == "hf.co/o/r:Q4_K_M"
+
+
+# other programs'
+
+
+@pytest.mark.parametrize(
+    "text", ["tiny:1b", "TINY:1B", "library/tiny:1b", "registry.ollama.ai/library/tiny:1b"]
+)
+def test_ollama_s_build_is_found_by_ollama_s_name_and_nothing_there_changes(
+    home, person, model, tmp_path, text
+):
+    blob = in_ollama(person, model)
+    in_ollama(person, gguf_bytes(tmp_path, 2), tag="3b")
+    before = snapshot(person)
+    named = locate_build(home, text)
+    assert Hashes(home.cache / "hashes.json").known(blob) is None
+    local = named_build(home, text)
+    assert (named.path, local.path) == (blob, blob)
+    assert local.build.name == "tiny:1b"
+    assert local.build.sha256 == hashlib.sha256(model).hexdigest()
+    note_use(home, local)
+    assert snapshot(person) == before
+    assert not (home.data / "library.json").exists()
+
+
+def test_ollama_s_newest_needs_no_tag(home, person, model, tmp_path):
+    blob = in_ollama(person, model, tag="latest")
+    in_ollama(person, gguf_bytes(tmp_path, 2), tag="1b")
+    assert locate_build(home, "tiny").path == blob
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["owner/tiny-GGUF:Q4_K_M", "hf.co/OWNER/tiny-gguf:q4_k_m", "tiny-q4_k_m.gguf", "tiny-Q4_K_M"],
+)
+def test_lm_studio_s_build_is_found_by_the_hub_s_name_and_its_file(home, person, model, text):
+    path = in_lm_studio(person, model)
+    assert named_build(home, text).path == path
+
+
+def test_own_folders_and_files_of_the_settings_are_looked_through(home, person, model, tmp_path):
+    (tmp_path / "shelf").mkdir()
+    for n, name in enumerate(("shelf/in-folder.gguf", "single.gguf")):
+        (tmp_path / name).write_bytes(gguf_bytes(tmp_path, n))
+    told = [str(tmp_path / "shelf"), str(tmp_path / "single.gguf")]
+    home.settings.write_text(f"[builds]\nfolders = {json.dumps(told)}\n", encoding="utf-8")
+    assert locate_build(home, "in-folder").path == tmp_path / "shelf" / "in-folder.gguf"
+    assert locate_build(home, "single.gguf").path == tmp_path / "single.gguf"
+
+
+def test_other_programs_are_searched_only_where_nothing_else_is_meant(home, person, model):
+    def never():
+        raise AssertionError("searched")
+
+    path = fetched(home, "hf.co/o/r:Q4_K_M", model)
+    for text in ("o/r:Q4_K_M", str(path), "reference"):
+        assert locate(text, home, never).copies
+    for text in (str(person / "no.gguf"), "./no.gguf", "~/no.gguf"):
+        assert refused(lambda text=text: locate(text, home, never)).code == "build_not_found"
+
+
+def test_copies_are_one_build_and_the_first_is_taken(home, person, model, tmp_path):
+    first = in_lm_studio(person, model, owner="a")
+    in_lm_studio(person, model, owner="b")
+    named = locate_build(home, "tiny-Q4_K_M")
+    assert len(named.copies) == 2
+    assert named_build(home, "tiny-Q4_K_M").path == first
+    # once both are hashed they are one
+    assert len(locate_build(home, "tiny-Q4_K_M").copies) == 1
+
+
+def test_builds_of_one_name_and_size_that_differ_are_told(home, person, model, tmp_path):
+    other = gguf_bytes(tmp_path, 2)
+    assert len(other) == len(model)
+    for owner, data in (("a", model), ("b", other)):
+        in_lm_studio(person, data, owner=owner)
+    error = refused(lambda: named_build(home, "tiny-Q4_K_M"))
+    assert error.code == "build_several"
+    assert hashlib.sha256(other).hexdigest()[:12] in str(error)
+    assert named_build(home, "b/tiny-GGUF:Q4_K_M").build.sha256 == hashlib.sha256(other).hexdigest()
+
+
+def test_a_copy_that_cannot_be_used_stands_in_nobody_s_way(home, person, tmp_path):
+    parts = [part.read_bytes() for part in gguf_set(tmp_path, "set")]
+    for owner, order in (("a", (0, 1, 1)), ("b", (0, 1, 2))):
+        for number, which in enumerate(order, 1):
+            in_lm_studio(person, parts[which], owner, f"set-0000{number}-of-00003.gguf")
+    assert len(locate_build(home, "set").copies) == 2
+    assert named_build(home, "set").path.parent.parent.name == "b"
+    assert refused(lambda: named_build(home, "a/tiny-GGUF")).code == "gguf_header"
+
+
+def test_what_another_program_says_is_found_by_how_its_sum_begins(home, person, model):
+    blob = in_ollama(person, model)
+    assert named_build(home, hashlib.sha256(model).hexdigest()[:12]).path == blob
+
+
+def test_a_name_on_the_hub_that_is_not_here_is_told_how_to_get_it(home, person):
+    error = refused(lambda: named_build(home, "owner/tiny-GGUF:Q4_K_M"))
+    assert error.code == "build_not_here"
+    assert "`gram builds get hf.co/owner/tiny-GGUF:Q4_K_M`" in error.reason.advice()
+    assert refused(lambda: named_build(home, "tiny:1b")).code == "build_not_found"
+
+
+# that it was used
+
+
+def last_used_long_ago(home, sha256):
+    notes = home.data / "library.json"
+    table = json.loads(notes.read_text())
+    table["builds"][sha256]["used_at"] = FETCHED_AT
+    notes.write_text(json.dumps(table))
+    assert Library(home).entry(sha256).used_at == FETCHED_AT
+
+
+def test_the_use_of_gram_s_own_is_noted(home, model):
+    sha256 = fetched(home, "hf.co/o/r:Q4_K_M", model).parent.name
+    last_used_long_ago(home, sha256)
+    note_use(home, find_build("o/r", home, hashes_in(home)))
+    assert Library(home).entry(sha256).used_at > FETCHED_AT
+
+
+def test_the_use_of_a_set_is_noted_by_its_first_file(home, tmp_path):
+    parts = gguf_set(tmp_path, "set-Q4_0")
+    targets = Library(home).expect("hf.co/o/s:Q4_0", {p.name: sha256_of(p) for p in parts}, None)
+    targets[0].parent.mkdir()
+    for part, target in zip(parts, targets, strict=True):
+        part.rename(target)
+    sha256 = targets[0].parent.name
+    last_used_long_ago(home, sha256)
+    local = find_build("o/s", home, hashes_in(home))
+    assert local.build.sha256 != sha256
+    note_use(home, local)
+    assert Library(home).entry(sha256).used_at > FETCHED_AT
+
+
+def test_a_list_that_cannot_be_written_costs_no_run(home, model, caplog):
+    local = find_build(str(fetched(home, "hf.co/o/r:Q4_K_M", model)), home, hashes_in(home))
+    (home.data / "library.lock").unlink(missing_ok=True)
+    (home.data / "library.lock").mkdir()
+    note_use(home, local)
+    assert "hf.co/o/r:Q4_K_M" in caplog.text
+
+
+def test_of_files_elsewhere_no_use_is_noted(home, tmp_path, model):
+    folder = tmp_path / hashlib.sha256(model).hexdigest()
+    note_use(home, LocalBuild(SimpleNamespace(name="x"), folder / "x.gguf"))
+    assert not (home.data / "library.json").exists()
