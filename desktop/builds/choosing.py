@@ -46,9 +46,8 @@ def choose(found: Listing, name: BuildName) -> RemoteBuild:
     Raises:
         BuildError: `hub_no_builds`, `hub_no_tag`, `hub_several`; both name what there is.
     """
-    shown = f"{found.repository.owner}/{found.repository.repo}"
-    if not found.builds:
-        raise BuildError("hub_no_builds", name=shown, detail=_why_none(found))
+    check_builds(found)
+    shown = _shown(found)
     if name.file is not None:
         return _one(found.builds, _of_file(found.builds, name.file), shown, name.file)
     if name.quantization is not None:
@@ -57,6 +56,16 @@ def choose(found: Listing, name: BuildName) -> RemoteBuild:
     best = min(found.builds, key=lambda b: distance(b.quantization, b.size_bytes))
     same = [b for b in found.builds if b.quantization == best.quantization]
     return _one(found.builds, same, shown, best.quantization or "GGUF")
+
+
+def check_builds(found: Listing) -> None:
+    """Refuse a repository that holds no build.
+
+    Raises:
+        BuildError: `hub_no_builds`.
+    """
+    if not found.builds:
+        raise BuildError("hub_no_builds", name=_shown(found), detail=_why_none(found))
 
 
 def tags(builds: Iterable[RemoteBuild]) -> str:
@@ -99,3 +108,7 @@ def _why_none(found: Listing) -> str:
     if found.incomplete:
         return "parts of its split files are missing"
     return "no GGUF file in it is a model" if found.beside else "there is no GGUF file in it"
+
+
+def _shown(found: Listing) -> str:
+    return f"{found.repository.owner}/{found.repository.repo}"

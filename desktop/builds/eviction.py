@@ -1,6 +1,7 @@
 """Room for more builds within the disk budget: first a plan that people can read, then the deed."""
 
 import shutil
+from pathlib import Path
 from typing import Final
 
 from desktop.builds.library import Library
@@ -65,7 +66,7 @@ def plan_here(
         BuildError: `library_write` where the disk cannot be asked.
     """
     try:
-        free = shutil.disk_usage(paths.builds).free
+        free = shutil.disk_usage(_there(paths.builds)).free
     except OSError as e:
         name, detail = paths.builds.name, e.strerror or str(e)
         raise BuildError("library_write", name=name, detail=detail) from e
@@ -73,6 +74,13 @@ def plan_here(
     return plan_eviction(
         listed, needed_bytes, free_bytes=free, budget_gb=budget_gb, without=without
     )
+
+
+def _there(folder: Path) -> Path:
+    """The folder, or the first above it that is there: its drive is that which it will be on."""
+    if folder.is_symlink():
+        return folder  # to a drive that is not there, maybe
+    return next((f for f in (folder, *folder.parents) if f.exists()), folder)
 
 
 def evict(library: Library, care: Care, plan: EvictionPlan) -> Evicted:

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from desktop import __version__
+from desktop.cli.builds_command import builds
 from desktop.cli.estimate_command import show_estimate
 from desktop.cli.fits_command import show_fits
 from desktop.cli.options import Commands, Seconds, Whole, known_fault, speed_tests
@@ -41,6 +42,7 @@ def gram() -> None:
       gram bench       measure the reference build (about a minute or two)
       gram results     what was measured here
       gram estimate    what would run a model, before it is downloaded
+      gram builds      find builds that fit, and fetch them
       gram window      the same in a window
     """  # noqa: D301 - click reads the backspace as: keep these lines as they are
 
@@ -181,17 +183,6 @@ def measure_parts(as_json: bool, last: bool, **options: Any) -> None:  # noqa: F
     sys.exit(door.measure(as_json=as_json, **options))
 
 
-@gram.command()
-@click.option("--json", "as_json", is_flag=True, help=JSON_HELP)
-def builds(*, as_json: bool) -> None:
-    """List the builds that Gram has here."""
-    from desktop.cli import show  # noqa: PLC0415
-    from desktop.paths import default_paths  # noqa: PLC0415
-    from desktop.services.results import builds_here  # noqa: PLC0415
-
-    _print(builds_here(default_paths()), show.builds, as_json=as_json)
-
-
 @gram.command("settings", context_settings={"ignore_unknown_options": True})
 @click.argument("key", required=False)
 @click.argument("values", nargs=-1, metavar="[VALUE]...")
@@ -253,6 +244,7 @@ def window(*, measure: bool, allow_key_file: bool, others: tuple[str, ...]) -> N
     sys.exit(subprocess.run(command, check=False).returncode)
 
 
+gram.add_command(builds)
 gram.add_command(show_estimate)
 gram.add_command(show_fits)
 gram.add_command(show_results)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from desktop.cli import figures, fits_notes
+from desktop.cli.builds_words import PLACES
 from desktop.cli.figures import DASH
 from desktop.cli.fits_json import rehearsed
 from desktop.cli.fits_notes import NO_TIER
@@ -15,18 +16,10 @@ from desktop.errors import Reason
 from desktop.estimate import reasons
 from desktop.estimate.printed import GIB
 from desktop.records.estimate import Speed
-from desktop.records.fits import Fit, FitRow, Fits
+from desktop.records.fits import FitRow, Fits
 from desktop.records.rehearsal import Rehearsal
 from desktop.rules.notes import WORDS
 from desktop.services.estimates import use_of
-
-FITS: Final = {
-    Fit.ON_CARD: "on card",
-    Fit.WITH_OFFLOAD: "offload",
-    Fit.IN_MEMORY: "in memory",
-    Fit.NOWHERE: "nowhere",
-    Fit.RULED_OUT: "not run",
-}
 
 
 def fits(found: Fits) -> None:
@@ -95,7 +88,7 @@ def _columns(rows: Sequence[FitRow]) -> list[Column]:
         Column("model", [row.model.id for row in rows], heading=True),
         Column("quantization", [_quant(row) for row in rows]),
         Column("quality", [row.quant.quality for row in rows], drop=8),
-        Column("fits", [FITS[row.fit] for row in rows], drop=1),
+        Column("fits", [PLACES[row.fit] for row in rows], drop=1),
         Column(fits_notes.SPLIT, [_split(row) for row in rows], drop=4),
         Column(fits_notes.MEMORY, [_memory(row) for row in rows], drop=2, right=True),
         Column(fits_notes.ESTIMATE, [_range(row) for row in rows], right=True),

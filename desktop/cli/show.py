@@ -9,7 +9,6 @@ from desktop.cli.costs import lines as cost_lines
 from desktop.cli.figures import DASH
 from desktop.cli.output import say
 from desktop.cli.tables import cell, lines, print_facts, print_table
-from desktop.records.build import LocalBuild
 from desktop.records.cost import Costs
 from desktop.records.events import RunFinished
 from desktop.records.run import Note, Plan, Rate, Run
@@ -53,22 +52,6 @@ def statement(checked: Checked, costs: Costs | None) -> None:
         parts_show.parts(checked.parts)
     if costs is not None:
         print_facts(("Derived", DERIVED), *cost_lines(costs))
-
-
-def builds(found: Iterable[LocalBuild]) -> None:
-    """`gram builds`."""
-    here = list(found)
-    if not here:
-        say("No builds here yet. `gram bench` fetches the reference build.")
-        return
-    table = Table(box=None, pad_edge=False)
-    for head in ("build", "quantization", "size", "sha256"):
-        table.add_column(head, overflow="fold")
-    for local in here:
-        build = local.build
-        cells = (build.name, build.quantization or DASH, figures.size(build.size_bytes))
-        table.add_row(*map(cell, (*cells, build.sha256[:12])))
-    print_table(table)
 
 
 def findings(found: Iterable[Finding]) -> None:

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
+from typing import Final
 
 from desktop.errors import GramError, Reason
 from desktop.paths import Paths
@@ -14,18 +15,22 @@ from desktop.records.events import (
     MachineKnown,
     Notice,
     PartsFinished,
+    RehearsalFinished,
     ResultsKnown,
     RunEvent,
+    RunFailed,
     RunFinished,
 )
-from desktop.records.fits import FitsRequest
+from desktop.records.fits import FitRow, Fits, FitsRequest
+from desktop.records.offers import FetchRequest
 from desktop.records.parts import PartsRequest
 from desktop.records.rehearsal import RehearsalRequest
 from desktop.records.request import Curves, RunRequest
 from desktop.records.run import Run
 from desktop.services.attempt import Outside
+from desktop.services.build_calls import BuildCalls
 from desktop.services.costs import costs_of
-from desktop.services.estimate_events import PageEvent
+from desktop.services.estimate_events import WindowEvent
 from desktop.services.facts import MachineFacts, machine_facts
 from desktop.services.page_calls import PageCalls
 from desktop.services.results import newest_parts, result_rows
@@ -33,6 +38,8 @@ from desktop.services.runs import RunService
 from desktop.settings import read_settings
 
 log = logging.getLogger(__name__)
+_ENDS: Final = (RunFinished, PartsFinished, RehearsalFinished, RunFailed)
+"""After these nothing is measured any more."""
 
 
 class AppServices:
@@ -42,19 +49,20 @@ class AppServices:
         self,
         outside: Outside,
         post: Callable[[AppEvent], None],
-        post_page: Callable[[PageEvent], None] = lambda _: None,
+        post_page: Callable[[WindowEvent], None] = lambda _: None,
     ) -> None:
         """Build them.
 
         Args:
             outside: the world.
             post: is told what is measured and found.
-            post_page: is told what the window's pages of estimates asked for.
+            post_page: is told what the window's pages of estimates and builds asked for.
         """
         self._outside = outside
         self._post = post
         self.runs = RunService(outside, self._told)
         self._pages = PageCalls(outside.paths, outside.slow, post_page)
+        self._builds = BuildCalls(outside.paths, outside.environment, self._pages.ground, post_page)
 
     @property
     def paths(self) -> Paths:
@@ -68,17 +76,17 @@ class AppServices:
 
     def start(self, request: RunRequest) -> None:
         """Begin a run; `RunEvent`s follow."""
-        self._pages.rest()
+        self._rest()
         self.runs.start(request)
 
     def start_parts(self, request: PartsRequest) -> None:
         """Measure the machine's parts; `PartDone`s follow, then `PartsFinished` or `RunFailed`."""
-        self._pages.rest()
+        self._rest()
         self.runs.start_parts(request)
 
     def start_rehearsal(self, request: RehearsalRequest) -> None:
         """Rehearse a build that is not here; `RehearsalFinished` or `RunFailed` follows."""
-        self._pages.rest()
+        self._rest()
         self.runs.start_rehearsal(request)
 
     def stop(self) -> None:
@@ -132,15 +140,75 @@ class AppServices:
         """Every quantization of a model here; `HerePageKnown` or `PageFailed` follows, as above."""
         self._pages.here(model_id, position)
 
+    def refresh_shelf(self) -> None:
+        """Look what is on this machine; `ShelfKnown` or `BuildCallFailed` follows."""
+        self._builds.shelf()
+
+    def refresh_offers(self, fits: Fits, *, ask: bool) -> None:
+        """Work out what can be had, by the rows of `fits`; `OffersKnown` follows."""
+        self._builds.offers(fits, ask=ask)
+
+    def add_repository(self, name: str) -> None:
+        """Add a repository, file or folder; `OffersKnown` or `BuildCallFailed` follows."""
+        self._builds.add(name)
+
+    def search_hub(self, words: str) -> None:
+        """Look for repositories; `OffersKnown` or `BuildCallFailed` follows."""
+        self._builds.search(words)
+
+    def fetch(self, request: FetchRequest) -> None:
+        """Download a build; `FetchStep`s follow, then `FetchEnded`."""
+        self._builds.fetch(request)
+
+    def pause_fetch(self, name: str) -> None:
+        """Hold a download up."""
+        self._builds.pause(name)
+
+    def resume_fetch(self, name: str) -> None:
+        """Let it go on."""
+        self._builds.resume(name)
+
+    def stop_fetch(self, name: str) -> None:
+        """End a download or a check; `FetchEnded(stopped=True)` follows."""
+        self._builds.stop(name)
+
+    def limit_fetches(self, bytes_s: float | None) -> None:
+        """All downloads together take no more than this; None: what the settings say."""
+        self._builds.limit(bytes_s)
+
+    def delete_build(self, sha256: str) -> None:
+        """Remove one of Gram's own; `BuildRemoved` or `BuildCallFailed` follows."""
+        self._builds.delete(sha256)
+
+    def pin_build(self, sha256: str, pinned: bool) -> None:  # noqa: FBT001 - as the record has it
+        """Keep one whatever the budget says, or no longer; `ShelfKnown` or `BuildCallFailed`."""
+        self._builds.pin(sha256, pinned=pinned)
+
+    def verify_build(self, sha256: str) -> None:
+        """Read one again; `FetchStep`s, then `BuildChecked` or `BuildCallFailed` follows."""
+        self._builds.verify(sha256)
+
+    def use_build(self, name: str, fit: FitRow | None) -> None:
+        """Tell how to run one best here; `UseKnown` or `BuildCallFailed` follows."""
+        self._builds.use(name, fit)
+
+    def _rest(self) -> None:
+        """What is worked out or fetched would disturb what is measured."""
+        self._pages.rest()
+        self._builds.hold(held=True)
+
     def _told(self, event: RunEvent) -> None:
         """What was measured sharpens estimates: they are read anew when next asked for."""
         if isinstance(event, RunFinished | PartsFinished):
             self._pages.forget()
+        if isinstance(event, _ENDS):
+            self._builds.hold(held=False)
         self._post(event)
 
     def shutdown(self) -> None:
         """Stop everything and wait for it."""
         self._pages.end()
+        self._builds.end()
         self.runs.shutdown()
         self._outside.slow.shutdown()
 

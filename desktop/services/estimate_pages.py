@@ -21,6 +21,7 @@ from desktop.services.estimate_events import (
     PageFailed,
 )
 from desktop.services.estimates import Estimates, FitsWork
+from desktop.services.ground import Ground
 from desktop.services.written_rows import written_rows
 
 log = logging.getLogger(__name__)
@@ -41,6 +42,14 @@ class EstimatePages:
             GramError: the ledger or the tables cannot be read.
         """
         return self._estimates.work(requests)
+
+    def ground(self) -> Ground:
+        """What is known of the machine.
+
+        Raises:
+            GramError: the ledger or the tables cannot be read.
+        """
+        return self._estimates.ground()
 
     def forget(self) -> None:
         """Parts or runs were measured: the machine is read anew at the next question."""

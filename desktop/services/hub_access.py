@@ -17,7 +17,6 @@ from desktop.builds.repository import Hub
 from desktop.errors import BuildError, GramError
 from desktop.identity import hub_token
 from desktop.identity.keychain import Vault
-from desktop.paths import Paths
 from desktop.records.hub_token import TokenSource, TokenState
 
 log = logging.getLogger(__name__)
@@ -25,15 +24,12 @@ _WHO_AM_I = "/api/whoami-v2"
 """Source: huggingface_hub, src/huggingface_hub/hf_api.py, `whoami`."""
 
 
-def open_hub(
-    _paths: Paths, environment: Mapping[str, str] = os.environ, *, vault: Vault | None = None
-) -> Hub:
+def open_hub(environment: Mapping[str, str] = os.environ, *, vault: Vault | None = None) -> Hub:
     """The hub, with the person's token where there is one. Never on the UI thread.
 
     A keychain that is locked or missing is no error: open repositories ask for no token.
 
     Args:
-        _paths: the profile's folders.
         environment: `HF_ENDPOINT`, `HF_TOKEN`, the session bus.
         vault: a keychain to use instead of the system's.
 
@@ -45,7 +41,7 @@ def open_hub(
 
 
 def hub_sessions(
-    _paths: Paths, environment: Mapping[str, str] = os.environ, *, vault: Vault | None = None
+    environment: Mapping[str, str] = os.environ, *, vault: Vault | None = None
 ) -> Callable[[], HubSession]:
     """What makes the session of each connection of a download; the token is read once, here.
 

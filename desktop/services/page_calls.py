@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from desktop.services.estimate_pages import EstimatePages
     from desktop.services.estimates import FitsWork
+    from desktop.services.ground import Ground
 
 log = logging.getLogger(__name__)
 Call = Callable[[], PageEvent | None]
@@ -62,6 +63,15 @@ class PageCalls:
     def here(self, model_id: str, position: int) -> None:
         """A model on this machine; `HerePageKnown` or `PageFailed` follows."""
         self._later(self._device.only(lambda: self._pages.here(model_id, position)), PageFailed)
+
+    def ground(self) -> "Ground":
+        """What is known of the machine; blocks, so it is for threads that may wait.
+
+        Raises:
+            GramError: the ledger or the tables cannot be read.
+        """
+        # the pages are made on that thread
+        return self._slow.submit(lambda: self._pages.ground()).result()  # noqa: PLW0108
 
     def forget(self) -> None:
         """Parts or runs were measured: the machine is read anew at the next question."""

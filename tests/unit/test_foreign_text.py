@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 
 from desktop.cli import (
+    builds_search,
+    builds_shelf,
+    builds_use,
     foreign,
     machine_show,
     main,
@@ -25,9 +28,17 @@ from desktop.cli.fitting import Column, print_fitting
 from desktop.errors import Reason
 from desktop.identity.envelope import seal, to_json
 from desktop.identity.signer import Signer
-from desktop.records.build import LocalBuild
 from desktop.records.energy import MeterFacts, MeterKind, Scope, Source
 from desktop.records.events import Devices, PartStep, Phase, Progress
+from desktop.records.offers import (
+    BuildOffer,
+    BuildUse,
+    HeldBuild,
+    OfferedBuild,
+    Offers,
+    Shelf,
+    UseWay,
+)
 from desktop.records.parts import PartTest
 from desktop.records.request import ResultRow
 from desktop.rules.memory_answers import memory_answers as answers_of
@@ -84,7 +95,11 @@ def tables_with(text):
     facts = MachineFacts(machine, text, meter, engine, state, answers_of(machine), gone)
     row = ResultRow("a" * 64, "b" * 64, full.AT, text, False, text, 1.0, None, 1.0, None, 1.0, text)
     yield lambda: show.findings([Finding(text, "ok", text, text)])
-    yield lambda: show.builds([LocalBuild(build, Path(text))])
+    held = HeldBuild(text, "a" * 64, (Path(text),), 1, (text,), quantization=text)
+    yield lambda: builds_shelf.listed(Shelf((held,), told=gone))
+    offer = BuildOffer(OfferedBuild(text, text, text, license=text), None, held)
+    yield lambda: builds_search.listed(Offers((offer,), (text,), told=gone))
+    yield lambda: builds_use.ways(BuildUse(text, (UseWay(text, text, gone, text),), gone))
     yield lambda: results_show.everything([row], [])
     yield lambda: show.power(PowerFacts(now, (PlaceFacts(text, "readable", text),)))
     yield lambda: show._run(replace(run, build=build, engine=replace(run.engine, version=text)))

@@ -83,7 +83,7 @@ def sent(server, path="/api/models/owner/repo"):
 
 
 def ask(paths, told, vault):
-    with open_hub(paths, told, vault=vault) as opened:
+    with open_hub(told, vault=vault) as opened:
         opened.facts(NAME)
 
 
@@ -157,7 +157,7 @@ def test_each_connection_has_the_token_which_is_read_once(hub, home):
     vault = Memory()
     keep_token(environment(hub), TOKEN, vault=vault)
     before = vault.reads
-    make = hub_sessions(home, environment(hub), vault=vault)
+    make = hub_sessions(environment(hub), vault=vault)
     for _ in range(3):
         with make() as session:
             session.get(f"{hub.url}/owner/repo/resolve/main/a.gguf", timeout=9)
@@ -170,7 +170,7 @@ def test_a_redirect_takes_the_token_nowhere(hub, home):
     keep_token(environment(hub), TOKEN, vault=vault)
     with hub_server(owner__repo=hub.repos["owner/repo"]) as held:
         hub.cdn = held.url
-        make = hub_sessions(home, environment(hub), vault=vault)
+        make = hub_sessions(environment(hub), vault=vault)
         with make() as session:
             session.get(f"{hub.url}/owner/repo/resolve/main/a.gguf", timeout=9)
         assert sent(held, "/owner/repo/resolve/main/a.gguf") == [None]
@@ -226,7 +226,7 @@ def test_the_token_is_in_no_error_log_or_repr(hub, home, caplog):
     assert "cannot keep …" in str(caught.value)
     seen = ["".join(traceback.format_exception(caught.value)), repr(caught.value.__context__)]
     seen.append(repr(keep_token(told, TOKEN, vault=vault)))
-    with open_hub(home, told, vault=vault) as opened:
+    with open_hub(told, vault=vault) as opened:
         opened.facts(NAME)
         seen += [repr(opened), repr(opened.session), str(vars(opened.session))]
     hub.canned[WHO] = [Canned(401, b"{}")]

@@ -1,0 +1,256 @@
+"""The window's questions and orders about builds: each returns at once, and what follows is posted.
+
+Nothing heavy is imported here: what builds need is at the first call, on threads of its own. Those
+are three, for three kinds of waiting: for the hub, for the disk, and for neither (a download is
+paused at once while a hub is silent and a file is read).
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from desktop.errors import GramError, Reason
+from desktop.paths import Paths
+from desktop.records.build_events import (
+    BuildCallFailed,
+    BuildEvent,
+    FetchEnded,
+    OffersKnown,
+    ShelfKnown,
+    UseKnown,
+)
+from desktop.records.fits import FitRow, Fits
+from desktop.records.offers import FetchRequest, FetchState, FetchStep, Offers
+from desktop.services.slow import SlowCalls
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from desktop.services.fetches import Fetches
+    from desktop.services.ground import Ground
+
+log = logging.getLogger(__name__)
+
+
+class _StoppedError(Exception):
+    """A check was stopped."""
+
+
+class BuildCalls:
+    """Safe from any thread."""
+
+    def __init__(
+        self,
+        paths: Paths,
+        environment: Mapping[str, str],
+        ground: "Callable[[], Ground]",
+        post: Callable[[BuildEvent], None],
+    ) -> None:
+        """Build them.
+
+        Args:
+            paths: the profile.
+            environment: the hub's address and its token; proxies.
+            ground: what is known of the machine; blocks, for threads of these calls.
+            post: is told what follows.
+        """
+        self._paths, self._environment = paths, environment
+        self._ground, self._post = ground, post
+        self._hub, self._disk, self._quick = SlowCalls(), SlowCalls(), SlowCalls()
+        self._fits: Fits | None = None
+        self._stopped_checks: dict[str, threading.Event] = {}
+        self._ended = False
+
+    def shelf(self) -> None:
+        """Look what is on this machine; `ShelfKnown` follows."""
+        self._on(self._disk, None, self._shelf)
+
+    def offers(self, fits: Fits, *, ask: bool) -> None:
+        """Work out what can be had; `OffersKnown` follows, with `ask` twice."""
+        self._fits = fits
+        self._on(self._disk, None, lambda: self._offers(online=False))
+        if ask:
+            self._on(self._hub, None, self._asked)
+
+    def add(self, name: str) -> None:
+        """Add a repository, a file or a folder; `OffersKnown` and `ShelfKnown` follow."""
+
+        def call() -> BuildEvent:
+            from desktop.services import offers  # noqa: PLC0415 - as above
+
+            offers.add(self._paths, self._environment, name)
+            self._post(self._shelf())
+            return self._offers(online=True)
+
+        self._on(self._hub, name, call)
+
+    def search(self, words: str) -> None:
+        """Look for repositories on the hub; `OffersKnown` follows."""
+
+        def call() -> BuildEvent:
+            from desktop.services import offers  # noqa: PLC0415 - as above
+
+            found = offers.search(self._environment, words)
+            known = self._offers(online=True).offers
+            return OffersKnown(Offers(known.offers, found, online=True, told=known.told))
+
+        self._on(self._hub, words, call)
+
+    def fetch(self, request: FetchRequest) -> None:
+        """Download a build; `FetchStep`s, then `FetchEnded` follow."""
+        self._on(self._quick, request.name, lambda: self._fetches.fetch(request))
+
+    def pause(self, name: str) -> None:
+        """Hold a download."""
+        self._on(self._quick, name, lambda: self._fetches.pause(name))
+
+    def resume(self, name: str) -> None:
+        """Let it go on."""
+        self._on(self._quick, name, lambda: self._fetches.resume(name))
+
+    def stop(self, name: str) -> None:
+        """End a download or a check."""
+        if name in self._stopped_checks:
+            self._stopped_checks[name].set()
+            return
+        self._on(self._quick, name, lambda: self._fetches.stop(name))
+
+    def limit(self, bytes_s: float | None) -> None:
+        """Slow downloads down."""
+        self._on(self._quick, None, lambda: self._fetches.limit(bytes_s))
+
+    def hold(self, *, held: bool) -> None:
+        """While something is measured nothing is fetched."""
+        if held or "_fetches" in vars(self):
+            self._on(self._quick, None, lambda: self._fetches.hold(held=held))
+
+    def delete(self, sha256: str) -> None:
+        """Remove one of Gram's own; `BuildRemoved` and `ShelfKnown` follow."""
+
+        def call() -> BuildEvent:
+            from desktop.services import shelf  # noqa: PLC0415 - as above
+
+            self._post(shelf.delete(self._paths, shelf.own_build(self._paths, sha256)))
+            return self._shelf()
+
+        self._on(self._disk, sha256, call)
+
+    def pin(self, sha256: str, *, pinned: bool) -> None:
+        """Keep one whatever the budget says, or no more; `ShelfKnown` follows."""
+
+        def call() -> BuildEvent:
+            from desktop.services import shelf  # noqa: PLC0415 - as above
+
+            shelf.pin(self._paths, shelf.own_build(self._paths, sha256), pinned=pinned)
+            return self._shelf()
+
+        self._on(self._disk, sha256, call)
+
+    def verify(self, sha256: str) -> None:
+        """Read one again; `FetchStep`s, then `BuildChecked` or `FetchEnded(stopped=True)`."""
+        stopped = threading.Event()
+
+        def call() -> BuildEvent:
+            from desktop.services import shelf  # noqa: PLC0415 - as above
+
+            entry = shelf.own_build(self._paths, sha256)
+            self._stopped_checks[entry.name] = stopped
+
+            def tell(done: int, total: int) -> None:
+                if stopped.is_set() or self._ended:
+                    raise _StoppedError
+                self._post(FetchStep(entry.name, FetchState.CHECKING, done, total))
+
+            try:
+                return shelf.verify(self._paths, entry, tell)
+            except _StoppedError:
+                return FetchEnded(entry.name, None, stopped=True)
+            finally:
+                self._stopped_checks.pop(entry.name, None)
+
+        self._on(self._disk, sha256, call)
+
+    def use(self, name: str, fit: FitRow | None) -> None:
+        """How to run one best here; `UseKnown` follows."""
+
+        def call() -> BuildEvent:
+            from desktop.services.build_use import use_of_build  # noqa: PLC0415 - as above
+
+            context = fit.estimate.use.context if fit else None
+            return UseKnown(use_of_build(self._paths, name, self._ground, context=context))
+
+        self._on(self._disk, name, call)
+
+    def end(self) -> None:
+        """End all downloads and checks and wait a moment."""
+        self._ended = True
+        if "_fetches" in vars(self):
+            self._fetches.shutdown()
+        for calls in (self._quick, self._disk, self._hub):
+            calls.shutdown()
+
+    @cached_property
+    def _fetches(self) -> "Fetches":
+        from desktop.services.fetches import Fetches  # noqa: PLC0415 - as above
+        from desktop.services.fetching import Means  # noqa: PLC0415
+        from desktop.services.judging import judge_here  # noqa: PLC0415
+
+        means = Means(self._paths, judge_here(self._ground), self._environment)
+        return Fetches(means, self._fetched)
+
+    def _fetched(self, told: FetchStep | FetchEnded) -> None:
+        self._post(told)
+        if isinstance(told, FetchEnded):
+            # what was there before a stop is an unfinished build
+            self.shelf()
+            if self._fits is not None:
+                self.offers(self._fits, ask=False)
+
+    def _shelf(self) -> ShelfKnown:
+        from desktop.services.shelf import shelf_of  # noqa: PLC0415 - as above
+
+        return ShelfKnown(shelf_of(self._paths))
+
+    def _offers(self, *, online: bool) -> OffersKnown:
+        from desktop.services import offers  # noqa: PLC0415 - as above
+        from desktop.services.shelf import shelf_of  # noqa: PLC0415
+
+        if self._fits is None:
+            return OffersKnown(Offers(online=online))
+        catalogue = offers.Catalogue(self._paths)
+        found = offers.offers_of(catalogue, self._fits, shelf_of(self._paths))
+        return OffersKnown(Offers(found.offers, online=online, told=found.told))
+
+    def _asked(self) -> OffersKnown:
+        from desktop.services import offers  # noqa: PLC0415 - as above
+
+        if self._fits is None:
+            return self._offers(online=False)
+        wanted = offers.repositories_of(offers.Catalogue(self._paths), self._fits)
+        asked = offers.ask(self._paths, self._environment, wanted)
+        known = self._offers(online=asked.listed > 0).offers
+        return OffersKnown(
+            Offers(known.offers, online=known.online, told=(*known.told, *asked.told))
+        )
+
+    def _on(
+        self, calls: SlowCalls, name: str | None, call: "Callable[[], BuildEvent | None]"
+    ) -> None:
+        def tell(future: "Future[BuildEvent | None]") -> None:
+            error = future.exception()
+            event = future.result() if error is None else self._failed(error, name)
+            if event is not None and not self._ended:
+                self._post(event)
+
+        calls.submit(call).add_done_callback(tell)
+
+    def _failed(self, error: BaseException, name: str | None) -> BuildCallFailed:
+        if isinstance(error, GramError):
+            return BuildCallFailed(error.reason, name)
+        log.error("a call about builds failed", exc_info=error)
+        detail = f"{type(error).__name__}: {error}"
+        return BuildCallFailed(
+            Reason("unexpected", {"detail": detail, "log": self._paths.log.name}), name
+        )

@@ -1,0 +1,108 @@
+"""How to run a build that is here best on this machine, with the programs that people use."""
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from desktop.builds.names import BuildName, parse_name
+from desktop.builds.quant_labels import label_of
+from desktop.builds.split_sets import Whole, read_whole
+from desktop.builds.store import Named, locate
+from desktop.errors import GramError
+from desktop.paths import Paths
+from desktop.records.fits import Fit, FitRow, FitsRequest
+from desktop.records.offers import BuildUse
+from desktop.records.on_disk import FoundBuild
+from desktop.records.use import UseFacts, UseSettings
+from desktop.rules.use_ways import ways_of
+from desktop.services.asked import asked_of
+from desktop.services.estimates import row_of
+from desktop.services.ground import Ground
+from desktop.services.shelf import elsewhere
+
+_ON_PROCESSOR: Final = frozenset({Fit.IN_MEMORY})
+
+
+def use_of_build(
+    paths: Paths,
+    name: str,
+    ground: Callable[[], Ground],
+    *,
+    context: int | None = None,
+) -> BuildUse:
+    """The commands and settings of each program.
+
+    Args:
+        paths: the profile.
+        name: of a build on this machine; see `store.locate`.
+        ground: what is known of the machine.
+        context: tokens that memory must have room for; None: the usual ones, or what the model was
+            trained for where that is less.
+
+    Raises:
+        GramError: there is no such build, or it cannot be read; `bad_number` for an absurd context.
+    """
+    named = locate(name, paths, lambda: elsewhere(paths))
+    whole = read_whole(named.path)
+    known = ground()
+    try:
+        row = _row(known, named, whole, context)
+    except GramError as e:
+        if e.code == "bad_number":
+            raise
+        # other programs may know an architecture that is unknown here
+        usual = UseSettings(context or FitsRequest().context, known.threads)
+        return BuildUse(_name(named), ways_of(_facts(named, whole, usual)), (e.reason,))
+    told = () if row.runs else row.estimate.reasons[:1]
+    return BuildUse(_name(named), ways_of(_facts(named, whole, _settings(known, row))), told)
+
+
+def _row(ground: Ground, named: Named, whole: Whole, context: int | None) -> FitRow:
+    asked = asked_of(whole.header, _label(named.copies[0]), named.copies[0].sha256 or "")
+    usual = FitsRequest()
+    wanted = context or min(usual.context, asked.model.context_trained or usual.context)
+    return row_of(ground, asked, FitsRequest(wanted, min(usual.depth, wanted - 1)))
+
+
+def _settings(ground: Ground, row: FitRow) -> UseSettings:
+    on_cards = ground.here.cards and row.fit not in _ON_PROCESSOR
+    return UseSettings(
+        context=row.estimate.use.context,
+        threads=ground.threads,
+        gpu_layers=row.gpu_layers if on_cards else 0,
+        layers=row.model.layers + row.model.predict_layers,
+        experts_on_host=row.experts_on_host,
+        devices=ground.here.cards if on_cards else (),
+        cards=bool(on_cards),
+    )
+
+
+def _facts(named: Named, whole: Whole, settings: UseSettings) -> UseFacts:
+    first = named.copies[0]
+    repository = next(filter(None, (_hub_name(p.name) for p in first.places)), None)
+    return UseFacts(
+        _name(named),
+        tuple(Path(os.path.abspath(file)) for file in whole.files),  # noqa: PTH100 - keeps links
+        sum(file.stat().st_size for file in whole.files),
+        sys.platform,
+        settings,
+        f"{repository.owner}/{repository.repo}" if repository else None,
+        (repository.quantization if repository else None) or _label(first),
+        first.places,
+    )
+
+
+def _name(named: Named) -> str:
+    return named.copies[0].name
+
+
+def _hub_name(name: str) -> BuildName | None:
+    """With its host: what stands alone as `a/b` may be a folder's name."""
+    found = parse_name(name) if name.startswith("hf.co/") else None
+    return found if isinstance(found, BuildName) else None
+
+
+def _label(found: FoundBuild) -> str | None:
+    return label_of(found.files[0].name)

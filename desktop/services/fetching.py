@@ -1,0 +1,277 @@
+"""One download from its name to a build that is here: asked for, judged, found or fetched."""
+
+import contextlib
+import logging
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from desktop.builds.choosing import choose, listing
+from desktop.builds.connection import Manner
+from desktop.builds.control import Control
+from desktop.builds.eviction import evict, plan_here
+from desktop.builds.hashes import hashes_in
+from desktop.builds.library import Library
+from desktop.builds.library_care import Care
+from desktop.builds.library_files import DAMAGED
+from desktop.builds.listings import Listings
+from desktop.builds.names import BuildName, parse_name
+from desktop.builds.partial import taken_bytes
+from desktop.builds.preferences import read_preferences
+from desktop.builds.reference import Wanted
+from desktop.builds.remote_header import remote_header
+from desktop.builds.repository import Hub
+from desktop.builds.transfer import download
+from desktop.clock import utc_now
+from desktop.errors import BuildError, GramError, Reason
+from desktop.paths import Paths
+from desktop.records.build import Header
+from desktop.records.build_events import FetchEnded
+from desktop.records.fits import FitRow
+from desktop.records.library import BuildPreferences, Evicted, Kept
+from desktop.records.offers import FetchRequest, FetchState, FetchStep, HeldBuild
+from desktop.records.on_disk import FoundBuild
+from desktop.records.remote import Listing, RemoteBuild
+from desktop.services.hub_access import hub_sessions, open_hub
+from desktop.services.pace import Pace
+from desktop.services.shelf import found_elsewhere, held_of, of_others
+
+log = logging.getLogger(__name__)
+_GB: Final = 1e9
+NO_ANSWER: Final = frozenset({"hub_unreachable", "hub_busy"})
+"""The hub said nothing of what was asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """What the doors know of this machine; asked only where something has to be fetched."""
+
+    fit: Callable[[Header, RemoteBuild], FitRow] | None = None
+    """Whether it would run here; None: not asked."""
+    metered: Callable[[], bool] = lambda: False
+    """Whether the connection is paid by what it carries."""
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What downloads work with."""
+
+    paths: Paths
+    judge: Judge = field(default_factory=Judge)
+    environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    """The hub's address and its token; proxies."""
+    manner: Manner = field(default_factory=Manner)
+
+
+class Fetch:
+    """One download. `run` blocks; `control` is safe from any thread."""
+
+    def __init__(
+        self, request: FetchRequest, means: Means, post: Callable[[FetchStep], None]
+    ) -> None:
+        self.request = request
+        self.control = Control(request.limit_bytes_s)
+        self._paths, self._environment = means.paths, means.environment
+        self._judge, self._manner, self._post = means.judge, means.manner, post
+        self._library = Library(means.paths)
+        self._pace = Pace()
+
+    def run(self) -> FetchEnded:
+        """Find it here, or fetch it.
+
+        Raises:
+            GramError: why it is not here.
+            StoppedError: by `control`; what has come stays for another time.
+        """
+        self._paths.ensure()
+        preferences, told = read_preferences(self._paths.settings)
+        for reason in told:
+            log.warning("settings of builds: %s", reason.text())
+        if self.request.limit_bytes_s is None and preferences.limit_mb_s is not None:
+            self.control.limit(preferences.limit_mb_s * 1e6)
+        self._say(FetchState.ASKING)
+        with open_hub(self._environment) as hub:
+            build = self._find(hub)
+            self.control.check()
+            wanted = hub.wanted(build)
+            here = self._here(build) or self._elsewhere(build, wanted, preferences)
+            if here is not None:
+                return here
+            if preferences.metered == "ask":
+                self._refuse_metered(build)
+            self._refuse_unfit(hub, build, wanted)
+        self.control.check()
+        # noted before room is made for it: so its own unfinished files are not what goes
+        files = {file.path: file.sha256 or "" for file in build.files}
+        targets = self._library.expect(build.name, files, wanted[0].url)
+        evicted = self._make_room(build, targets, preferences)
+        held = self._fetch(build, wanted, targets)
+        return FetchEnded(self.request.name, held, evicted=evicted)
+
+    def _find(self, hub: Hub) -> RemoteBuild:
+        """As the hub lists it; without a connection as it listed it last."""
+        name = parse_name(self.request.name)
+        if not isinstance(name, BuildName):
+            raise BuildError("build_not_found", name=name.name)
+        listings = Listings(self._paths.data)
+        try:
+            listed = listing(hub, name)
+        except BuildError as e:
+            remembered = listings.read()[0].get(f"{name.owner}/{name.repo}".casefold())
+            if e.code not in NO_ANSWER or remembered is None:
+                raise
+            return choose(remembered.listing, name)
+        remember(listings, listed)
+        return choose(listed, name)
+
+    def _here(self, build: RemoteBuild) -> FetchEnded | None:
+        """Gram's own, where all of it lies here."""
+        try:
+            held = held_of(self._library, _key(build))
+        except BuildError:
+            return None
+        if held.kept is not Kept.WHOLE:
+            return None
+        return self._ended(held, Reason("download_here", {"name": build.name}))
+
+    def _elsewhere(
+        self, build: RemoteBuild, wanted: tuple[Wanted, ...], preferences: BuildPreferences
+    ) -> FetchEnded | None:
+        """Another program's, where its bytes are the same: by hash, never by what it says."""
+        self._say(FetchState.LOOKING)
+        for found in found_elsewhere(self._paths, preferences).builds:
+            if len(found.files) != len(wanted) or found.size_bytes != build.size_bytes:
+                continue
+            if self._is_same(found, wanted):
+                held = replace(of_others(found), sha256=_key(build))
+                told = {"name": build.name, "programs": ", ".join(held.keepers)}
+                return self._ended(held, Reason("download_elsewhere", told))
+        return None
+
+    def _is_same(self, found: FoundBuild, wanted: tuple[Wanted, ...]) -> bool:
+        hashes = hashes_in(self._paths)
+        try:
+            return all(
+                path.stat().st_size == file.size_bytes
+                and hashes.sha256(path, self._looking) == file.sha256
+                for path, file in zip(found.files, wanted, strict=True)
+            )
+        except OSError as e:
+            log.info("%s cannot be compared: %s", found.name, e.strerror)
+            return False
+
+    def _looking(self, done: int, total: int) -> None:
+        self.control.check()
+        self._say(FetchState.LOOKING, done, total)
+
+    def _refuse_metered(self, build: RemoteBuild) -> None:
+        if not self.request.metered and self._judge.metered():
+            size_gb = round(build.size_bytes / _GB, 1)
+            raise BuildError("download_metered", name=build.name, size_gb=size_gb)
+
+    def _refuse_unfit(self, hub: Hub, build: RemoteBuild, wanted: tuple[Wanted, ...]) -> None:
+        """By its own header, read over ranges. What cannot be judged is fetched all the same."""
+        if self.request.anyway or self._judge.fit is None:
+            return
+        header = remote_header(hub.session, wanted)
+        self.control.check()
+        try:
+            row = self._judge.fit(header, build)
+        except GramError as e:
+            log.info("%s cannot be judged: %s", build.name, e)
+            return
+        if not row.runs:
+            why = row.estimate.reasons[0].text() if row.estimate.reasons else ""
+            raise BuildError("download_not_run", name=build.name, detail=why)
+
+    def _make_room(
+        self, build: RemoteBuild, targets: tuple[Path, ...], preferences: BuildPreferences
+    ) -> Evicted | None:
+        """Within the budget; nothing goes that the person was not asked about."""
+        needed = max(build.size_bytes - sum(map(_lying_bytes, targets)), 0)
+        plan = plan_here(
+            self._library,
+            self._paths,
+            needed,
+            budget_gb=preferences.budget_gb,
+            without=frozenset({_key(build)}),
+        )
+        if not plan.deletions and not plan.short_bytes:
+            return None
+        if not self.request.make_room and not plan.short_bytes:
+            raise BuildError(
+                "library_needs_room",
+                name=build.name,
+                need_gb=round(needed / _GB, 1),
+                names=", ".join(entry.name for entry in plan.deletions),
+                freed_gb=round(plan.freed_bytes / _GB, 1),
+            )
+        return evict(self._library, Care(self._library, self._paths), plan)
+
+    def _fetch(
+        self, build: RemoteBuild, wanted: tuple[Wanted, ...], targets: tuple[Path, ...]
+    ) -> HeldBuild:
+        session = hub_sessions(self._environment)
+        manner, hashes = replace(self._manner, session=session), hashes_in(self._paths)
+        before = 0
+        for file, target in zip(wanted, targets, strict=True):
+            # a part of a set may have come whole another time
+            if _size_of(target) != file.size_bytes:
+                progress = self._progress(before, build.size_bytes)
+                download(file, target, progress, self.control, manner)
+                hashes.note(target, file.sha256)
+                with contextlib.suppress(OSError):
+                    # what was set aside is of no more use
+                    target.with_name(f"{target.name}{DAMAGED}").unlink(missing_ok=True)
+            before += file.size_bytes
+        return held_of(self._library, _key(build))
+
+    def _progress(self, before: int, total: int) -> Callable[[int, int], None]:
+        def tell(done: int, _size: int) -> None:
+            if self.control.paused:
+                self._pace.begin()
+                self._say(FetchState.PAUSED, before + done, total)
+                return
+            rate = self._pace.at(before + done)
+            left = total - before - done
+            state = FetchState.FETCHING if left else FetchState.CHECKING
+            left_s = left / rate if rate else None
+            self._post(FetchStep(self.request.name, state, before + done, total, rate, left_s))
+
+        return tell
+
+    def _say(self, state: FetchState, done: int = 0, total: int | None = None) -> None:
+        self._post(FetchStep(self.request.name, state, done, total))
+
+    def _ended(self, held: HeldBuild, reason: Reason) -> FetchEnded:
+        return FetchEnded(self.request.name, held, reason)
+
+
+def remember(listings: Listings, listed: Listing) -> None:
+    """Keep what a repository listed, where that is possible: it is asked again otherwise."""
+    try:
+        listings.keep(listed, utc_now())
+    except BuildError as e:
+        log.warning("a listing is not kept: %s", e)
+
+
+def _key(build: RemoteBuild) -> str:
+    """The sha256 of the first file, by which a build of Gram's own is known."""
+    sha256 = build.files[0].sha256
+    if sha256 is None:
+        raise BuildError("hub_no_sum", name=build.name)
+    return sha256
+
+
+def _lying_bytes(target: Path) -> int:
+    """What is there of a file, whole or not."""
+    return _size_of(target) or taken_bytes(target)
+
+
+def _size_of(target: Path) -> int:
+    try:
+        return target.stat().st_size
+    except OSError:
+        return 0

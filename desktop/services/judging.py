@@ -1,0 +1,44 @@
+"""Whether a build that is not here would run here, by its own header."""
+
+from collections.abc import Callable
+
+from desktop.machine.metered import is_metered
+from desktop.records.build import Header
+from desktop.records.fits import FitRow, FitsRequest
+from desktop.records.remote import RemoteBuild
+from desktop.services.asked import asked_of
+from desktop.services.estimates import row_of
+from desktop.services.fetching import Judge
+from desktop.services.ground import Ground
+
+
+def fit_of(ground: Ground, header: Header, build: RemoteBuild) -> FitRow:
+    """Where it fits and how fast it would run, its tensors counted to the byte.
+
+    With the usual context, or as much of it as the model was trained for.
+
+    Raises:
+        GramError: the header does not tell what is needed; see `asked_of`.
+    """
+    asked = asked_of(header, build.quantization, build.files[0].sha256 or "")
+    usual = FitsRequest()
+    context = min(usual.context, asked.model.context_trained or usual.context)
+    return row_of(ground, asked, FitsRequest(context, min(usual.depth, context - 1)))
+
+
+def judge_here(
+    ground: Callable[[], Ground], told: Callable[[FitRow], None] = lambda _: None
+) -> Judge:
+    """What this machine and its connection say of a build; read when it is asked.
+
+    Args:
+        ground: what is known of the machine.
+        told: gets each estimate, before anything is fetched.
+    """
+
+    def fit(header: Header, build: RemoteBuild) -> FitRow:
+        row = fit_of(ground(), header, build)
+        told(row)
+        return row
+
+    return Judge(fit, is_metered)

@@ -1,0 +1,267 @@
+"""Builds that can be had: as shipped, as repositories listed them last, and as the hub says now."""
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Final
+
+from desktop.builds.choosing import check_builds, listing
+from desktop.builds.listings import Listings, Remembered
+from desktop.builds.names import BuildName, parse_name
+from desktop.builds.preferences import add_folder, remove_folder
+from desktop.builds.repository import Hub
+from desktop.builds.shipped import shipped_builds
+from desktop.clock import utc_now
+from desktop.errors import GramError, Reason
+from desktop.paths import Paths
+from desktop.records.fits import FitRow, Fits
+from desktop.records.model import Model
+from desktop.records.offers import BuildOffer, HeldBuild, OfferedBuild, Offers, Shelf
+from desktop.records.remote import Listing
+from desktop.services.fetching import NO_ANSWER, remember
+from desktop.services.hub_access import open_hub
+from desktop.services.profiles import models
+
+log = logging.getLogger(__name__)
+MOST_ASKED: Final = 24
+"""Repositories that are asked at once for a list; each takes two requests."""
+_CONNECTIONS: Final = 4
+_HOST: Final = "hf.co/"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What came of asking repositories."""
+
+    listed: int = 0
+    told: tuple[Reason, ...] = ()
+    """Why some did not answer; one sentence where the hub cannot be reached at all."""
+
+
+class Catalogue:
+    """All builds that are known, whoever told of them; made anew when something was listed."""
+
+    def __init__(self, paths: Paths) -> None:
+        """Read what is remembered.
+
+        Raises:
+            GramError: `resource_damaged`.
+        """
+        self._remembered, told = Listings(paths.data).read()
+        self.told: tuple[Reason, ...] = () if told is None else (told,)
+        self._models = {r.casefold(): m for m in models() for r in m.repositories}
+        self._aliases = {a.casefold(): m for m in models() for a in m.aliases}
+        self._of_model: dict[str, list[OfferedBuild]] = {}
+        self.others: list[OfferedBuild] = []
+        """Of models that are not in the catalogue."""
+        for build in self._all():
+            if build.model is None:
+                self.others.append(build)
+            else:
+                self._of_model.setdefault(build.model, []).append(build)
+
+    def of_model(self, model: Model) -> tuple[OfferedBuild, ...]:
+        """All that are known of it."""
+        return tuple(self._of_model.get(model.id, ()))
+
+    def of_row(self, row: FitRow) -> tuple[OfferedBuild, ...]:
+        """Builds of the row's model in its quantization, the usual publisher first.
+
+        A repository that was never asked is taken to have it: most publishers make the usual ones.
+        """
+        known = self.of_model(row.model)
+        found = [b for b in known if _is_in(row, b)]
+        asked = {build.repository.casefold() for build in known if build.listed_at}
+        named = {build.repository.casefold() for build in found}
+        for repository in row.model.repositories:
+            if repository.casefold() not in asked | named:
+                label = row.quant.file_type or row.quant.label
+                found.append(_unasked(row.model, repository, label))
+        order = {r.casefold(): n for n, r in enumerate(row.model.repositories)}
+        return tuple(sorted(found, key=lambda b: order.get(b.repository.casefold(), len(order))))
+
+    def of_repository(self, repository: str) -> tuple[OfferedBuild, ...]:
+        """All of one, `owner/repo`, smallest first."""
+        told = repository.casefold()
+        every = (*self.others, *(b for builds in self._of_model.values() for b in builds))
+        found = (b for b in every if b.repository.casefold() == told)
+        return tuple(sorted(found, key=lambda b: (b.size_bytes or 0, b.name)))
+
+    def _all(self) -> Iterator[OfferedBuild]:
+        for remembered in self._remembered.values():
+            yield from self._listed(remembered)
+        for build in shipped_builds(models()):
+            # what the repository itself said since is newer
+            if build.repository.casefold() not in self._remembered:
+                yield build
+
+    def _listed(self, remembered: Remembered) -> Iterator[OfferedBuild]:
+        facts = remembered.listing.repository
+        model = self._model_of(remembered.listing)
+        for build in remembered.listing.builds:
+            yield OfferedBuild(
+                build.name,
+                f"{facts.owner}/{facts.repo}",
+                build.quantization,
+                model.id if model else None,
+                build.size_bytes,
+                build.files[0].sha256,
+                build.files,
+                facts.context_trained or (model.context_trained if model else None),
+                facts.license or (model.license if model else None),
+                facts.gated,
+                remembered.listed_at,
+                remembered.added,
+            )
+
+    def _model_of(self, listed: Listing) -> Model | None:
+        facts = listed.repository
+        known = self._models.get(f"{facts.owner}/{facts.repo}".casefold())
+        by_base = (self._aliases.get(base.casefold()) for base in facts.base_models)
+        return known or next(filter(None, by_base), None)
+
+
+def offers_of(catalogue: Catalogue, fits: Fits, shelf: Shelf, *, every: bool = False) -> Offers:
+    """What can be had for the rows of `fits`, in their order; then what the catalogue lacks.
+
+    Args:
+        catalogue: what is known.
+        fits: where and how fast.
+        shelf: what is here already.
+        every: all publishers of a row; else one: what is here, else the first that is known to
+            have it.
+    """
+    held = Held(shelf)
+    found: list[BuildOffer] = []
+    for row in fits.rows:
+        offers = [BuildOffer(b, row, held.of(b)) for b in catalogue.of_row(row)]
+        found += offers if every else sorted(offers, key=_rank)[:1]
+    found += [BuildOffer(b, None, held.of(b)) for b in catalogue.others]
+    return Offers(tuple(found), told=catalogue.told)
+
+
+def row_of(fits: Fits | None, build: OfferedBuild) -> FitRow | None:
+    """The row that a build is of; None where none is."""
+    rows = fits.rows if fits else ()
+    return next((r for r in rows if r.model.id == build.model and _is_in(r, build)), None)
+
+
+def _is_in(row: FitRow, build: OfferedBuild) -> bool:
+    """Whether it is in the row's quantization; `UD-` and `_MOE` are mixes of their own name."""
+    labels = {row.quant.label.casefold(), (row.quant.file_type or row.quant.label).casefold()}
+    return (build.quantization or "").casefold().removesuffix("_moe") in labels
+
+
+def _rank(offer: BuildOffer) -> tuple[bool, bool]:
+    return offer.held is None, not offer.build.files
+
+
+class Held:
+    """Which of the builds here a build that can be had is."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        self._sums = {h.sha256: h for h in shelf.held if h.sha256}
+        self._names = {h.name.casefold().removeprefix(_HOST): h for h in shelf.held}
+
+    def of(self, build: OfferedBuild) -> HeldBuild | None:
+        """Where it is; None: not here, as far as is known without hashing."""
+        if build.sha256 in self._sums:
+            return self._sums[build.sha256]
+        named = self._names.get(build.name.casefold().removeprefix(_HOST))
+        # one name, other bytes: a version of another day
+        other = named is not None and build.sha256 and named.sha256
+        return None if other else named
+
+
+def ask(paths: Paths, environment: Mapping[str, str], repositories: Iterable[str]) -> Asked:
+    """Have repositories list their builds, some at once; what they say is remembered.
+
+    Raises:
+        GramError: `hub_address`, `hub_token`.
+    """
+    wanted = list(dict.fromkeys(repositories))[:MOST_ASKED]
+    listings, told, count = Listings(paths.data), [], 0
+    with open_hub(environment) as hub, ThreadPoolExecutor(_CONNECTIONS) as pool:
+        pending = {pool.submit(_listed, hub, repository): repository for repository in wanted}
+        for future, repository in pending.items():
+            try:
+                remember(listings, future.result())
+                count += 1
+            except GramError as e:
+                log.info("%s is not listed: %s", repository, e)
+                told.append(e.reason)
+                if e.code in NO_ANSWER:
+                    # the others wait for the same
+                    pool.shutdown(wait=False, cancel_futures=True)
+                    told = [e.reason]
+                    break
+    return Asked(count, tuple(told))
+
+
+def repositories_of(catalogue: Catalogue, fits: Fits, most: int = MOST_ASKED) -> tuple[str, ...]:
+    """The first that may have the rows of `fits`, a publisher of each row before a second one."""
+    rows = [catalogue.of_row(row) for row in fits.rows]
+    firsts = (offers[0].repository for offers in rows if offers)
+    rest = (offer.repository for offers in rows for offer in offers[1:])
+    return tuple(dict.fromkeys((*firsts, *rest)))[:most]
+
+
+def search(environment: Mapping[str, str], words: str) -> tuple[str, ...]:
+    """Repositories with GGUF files whose names hold the words, most downloaded first.
+
+    Raises:
+        GramError: see `hub_answers.ask`.
+    """
+    with open_hub(environment) as hub:
+        return tuple(f"{facts.owner}/{facts.repo}" for facts in hub.search(words))
+
+
+def add(paths: Paths, environment: Mapping[str, str], text: str) -> Remembered | None:
+    """Add a repository by its name or address, or a file or folder of the person's own.
+
+    Returns:
+        What the repository listed; None: it was a file or folder.
+
+    Raises:
+        GramError: see `choosing.listing`; `hub_no_builds`; as `add_folder`.
+    """
+    name = parse_name(text)
+    if not isinstance(name, BuildName):
+        add_folder(paths, text)
+        return None
+    with open_hub(environment) as hub:
+        listed = listing(hub, name)
+    check_builds(listed)
+    return Listings(paths.data).keep(listed, utc_now(), added=True)
+
+
+def forget_added(paths: Paths, text: str) -> bool:
+    """Remove what was added, a repository or a file or folder; whether it was there.
+
+    Raises:
+        GramError: `library_write`; as `remove_folder`.
+    """
+    name = parse_name(text)
+    if not isinstance(name, BuildName):
+        return remove_folder(paths, text)
+    return Listings(paths.data).forget(f"{name.owner}/{name.repo}")
+
+
+def _listed(hub: Hub, repository: str) -> Listing:
+    name = parse_name(f"{_HOST}{repository}")
+    if not isinstance(name, BuildName):
+        raise GramError("build_not_found", name=repository)
+    return listing(hub, name)
+
+
+def _unasked(model: Model, repository: str, label: str) -> OfferedBuild:
+    owner, _, repo = repository.partition("/")
+    return OfferedBuild(
+        str(BuildName(owner, repo, label)),
+        repository,
+        label,
+        model.id,
+        context_trained=model.context_trained,
+        license=model.license,
+    )

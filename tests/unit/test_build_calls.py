@@ -1,0 +1,169 @@
+"""The window's questions and orders about builds, from threads of their own."""
+
+import hashlib
+import queue
+
+import pytest
+
+from desktop.builds.library import Library
+from desktop.records.build_events import (
+    BuildCallFailed,
+    BuildChecked,
+    BuildRemoved,
+    FetchEnded,
+    OffersKnown,
+    ShelfKnown,
+    UseKnown,
+)
+from desktop.records.fits import FitsRequest
+from desktop.records.offers import FetchRequest, FetchState, FetchStep, Place
+from desktop.services import offers
+from desktop.services.build_calls import BuildCalls
+from desktop.services.estimates import fits_of
+from tests.unit.gguf_files import gguf_bytes
+from tests.unit.hub_routes import Canned, Repo, hub_server
+from tests.unit.test_fits import SMALL, ground_with, here
+from tests.unit.test_offers import REPOSITORY
+
+WAIT_S = 20
+NAME = f"hf.co/{REPOSITORY}:Q4_K_M"
+
+
+@pytest.fixture(autouse=True)
+def alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(offers, "shipped_builds", lambda _: ())
+    (tmp_path / "person").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "person"))
+    for name in ("HF_HOME", "HF_HUB_CACHE", "LLAMA_CACHE", "OLLAMA_MODELS", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def hub(reference_file):
+    repo = Repo({"m-Q4_K_M.gguf": reference_file.read_bytes()})
+    with hub_server(**{REPOSITORY.replace("/", "__"): repo}) as made:
+        yield made
+
+
+@pytest.fixture
+def events():
+    return queue.SimpleQueue()
+
+
+@pytest.fixture
+def calls(home, hub, events):
+    made = BuildCalls(home, {"HF_ENDPOINT": hub.url}, lambda: ground_with(here()), events.put)
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def until(events):
+    def wait(kind, wanted=lambda _: True):
+        while True:
+            event = events.get(timeout=WAIT_S)
+            if isinstance(event, kind) and wanted(event):
+                return event
+
+    return wait
+
+
+def fits():
+    return fits_of(ground_with(here()), FitsRequest(words=(SMALL, "Q4_K_M"), every_model=True))
+
+
+def kept(home, tmp_path):
+    content = gguf_bytes(tmp_path, 1)
+    sha256 = hashlib.sha256(content).hexdigest()
+    (target,) = Library(home).expect("hf.co/o/r:Q4_0", {"m-Q4_0.gguf": sha256}, None)
+    target.parent.mkdir(parents=True)
+    target.write_bytes(content)
+    return sha256
+
+
+def test_what_can_be_had_is_told_first_as_known_then_as_the_hub_says(calls, until):
+    calls.offers(fits(), ask=True)
+    first = until(OffersKnown).offers
+    assert not first.online
+    assert first.offers[0].build.size_bytes is None
+    second = until(OffersKnown, lambda e: e.offers.online).offers
+    assert second.offers[0].build.size_bytes == 98_362_432
+
+
+def test_a_silent_hub_is_told_beside_what_is_known(calls, until, hub):
+    for repository in fits().rows[0].model.repositories:
+        hub.canned[f"/api/models/{repository}"] = [Canned(503)]
+    calls.offers(fits(), ask=True)
+    found = until(OffersKnown, lambda e: e.offers.told).offers
+    assert not found.online
+    assert found.offers
+    assert [reason.code for reason in found.told] == ["hub_unreachable"]
+
+
+def test_fetched_then_the_shelf_and_the_offers_are_told_anew(calls, until):
+    calls.offers(fits(), ask=False)
+    calls.fetch(FetchRequest(NAME))
+    assert until(FetchStep).state is FetchState.WAITING
+    end = until(FetchEnded)
+    assert end.held is not None
+    assert until(ShelfKnown).shelf.held[0].name == NAME
+    assert until(OffersKnown).offers.offers[0].place is Place.HERE
+    calls.use(NAME, fits().rows[0])
+    assert [way.program for way in until(UseKnown).use.ways] == [
+        "llama-server", "Ollama", "LM Studio",
+    ]  # fmt: skip
+
+
+def test_while_something_is_measured_a_download_is_paused(calls, until):
+    calls.hold(held=True)
+    calls.fetch(FetchRequest(NAME, limit_bytes_s=1e9))
+    until(FetchStep, lambda e: e.state is FetchState.ASKING)
+    calls.hold(held=False)
+    assert until(FetchEnded).held is not None
+
+
+def test_stopped(calls, until):
+    calls.fetch(FetchRequest(NAME, limit_bytes_s=1e6))
+    until(FetchStep, lambda e: e.state is FetchState.FETCHING)
+    calls.pause(NAME)
+    until(FetchStep, lambda e: e.state is FetchState.PAUSED)
+    calls.resume(NAME)
+    until(FetchStep, lambda e: e.state is FetchState.FETCHING)
+    calls.stop(NAME)
+    assert until(FetchEnded).stopped
+
+
+def test_added_and_searched(calls, until, hub, tmp_path):
+    hub.repos["o/odd"] = Repo({"odd-Q4_0.gguf": gguf_bytes(tmp_path, 1)})
+    calls.offers(fits(), ask=False)
+    until(OffersKnown)
+    calls.add("o/odd")
+    added = until(OffersKnown, lambda e: e.offers.online).offers
+    assert added.offers[-1].build.name == "hf.co/o/odd:Q4_0"
+    calls.search("odd")
+    assert until(OffersKnown, lambda e: e.offers.found).offers.found == ("o/odd",)
+    calls.add("o/gone")
+    failed = until(BuildCallFailed)
+    assert (failed.name, failed.reason.code) == ("o/gone", "hub_unknown")
+
+
+def test_pinned_checked_and_removed(calls, until, home, tmp_path):
+    sha256 = kept(home, tmp_path)
+    calls.pin(sha256, pinned=True)
+    assert until(ShelfKnown).shelf.held[0].pinned
+    calls.verify(sha256)
+    assert until(FetchStep).state is FetchState.CHECKING
+    assert until(BuildChecked).checked.told is None
+    calls.delete(sha256)
+    assert until(BuildRemoved).freed_bytes > 0
+    assert until(ShelfKnown).shelf.held == ()
+    calls.delete(sha256)
+    assert until(BuildCallFailed).reason.code == "library_unknown"
+
+
+def test_what_nobody_expected_is_told(calls, until, monkeypatch):
+    from desktop.services import shelf
+
+    monkeypatch.setattr(shelf, "shelf_of", lambda _: 1 / 0)
+    calls.shelf()
+    assert until(BuildCallFailed).reason.code == "unexpected"

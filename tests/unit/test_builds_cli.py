@@ -1,0 +1,189 @@
+"""`gram builds …` as a person types it, against a local hub with real files."""
+
+import json
+import signal
+import threading
+
+import pytest
+
+from desktop import cli
+from desktop.cli import builds_get, builds_search, builds_use
+from desktop.services import offers
+from tests.unit.gguf_files import gguf_bytes
+from tests.unit.hub_routes import Canned, Repo, hub_server
+from tests.unit.test_fits import SMALL, ground_with, here
+from tests.unit.test_offers import REPOSITORY
+
+NAME = f"hf.co/{REPOSITORY}:Q4_K_M"
+
+
+@pytest.fixture(autouse=True)
+def alone(tmp_path, monkeypatch, home):
+    """A machine that is known, nothing shipped, and an empty home of the person."""
+    for module in (builds_get, builds_search, builds_use):
+        monkeypatch.setattr(module, "read_ground", lambda _: ground_with(here()))
+    monkeypatch.setattr(offers, "shipped_builds", lambda _: ())
+    (tmp_path / "person").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "person"))
+    for name in ("HF_HOME", "HF_HUB_CACHE", "LLAMA_CACHE", "OLLAMA_MODELS", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("HF_TOKEN", raising=False)
+
+
+@pytest.fixture
+def hub(monkeypatch, reference_file):
+    """With the real reference build under a name of the catalogue's."""
+    content = reference_file.read_bytes()
+    repo = Repo({"m-Q4_K_M.gguf": content, "m-Q4_1.gguf": content[:-1] + b"x"})
+    with hub_server(**{REPOSITORY.replace("/", "__"): repo}) as made:
+        monkeypatch.setenv("HF_ENDPOINT", made.url)
+        yield made
+
+
+@pytest.fixture
+def gram(capsys):
+    def run(*arguments, status=0):
+        assert cli.main(["builds", *arguments]) == status
+        return capsys.readouterr()
+
+    return run
+
+
+def test_help_names_every_command(gram):
+    said = gram("--help").out
+    for command in ("search", "add", "get", "list", "rm", "verify", "use", "pin", "unpin", "token"):
+        assert f"\n  {command} " in said
+
+
+def test_nothing_is_here_at_first(gram):
+    said = gram().out
+    assert "No builds here yet" in said
+    assert "Gram's own take 0 B of" in said
+    assert json.loads(gram("list", "--json").out)["held"] == []
+
+
+def test_found_fetched_shown_used_checked_and_removed(gram, hub, home):
+    found = gram("search", SMALL, "q4_k_m").out
+    assert f"{REPOSITORY}:Q4_K_M" in found
+    assert "98.4 MB" in found
+    assert "estimates" in found
+
+    got = gram("get", NAME)
+    assert "Here: in memory, estimated" in got.err
+    assert "tier" in got.err
+    assert f"Fetched and verified: {NAME}, 98.4 MB" in got.out
+    assert f"gram bench {NAME}" in got.out
+
+    assert "is here already; nothing was downloaded" in gram("get", NAME).err
+    assert "here" in gram("search", SMALL, "q4_k_m").out.splitlines()[1]
+
+    here_now = gram().out
+    assert NAME in here_now
+    assert "Gram" in here_now
+    [held] = json.loads(gram("--json").out)["held"]
+    assert held["name"] == NAME
+    assert held["ours"] is True
+
+    used = gram("use", NAME).out
+    for words in ("llama-server -m ", "PARAMETER num_ctx 4096", "lms load "):
+        assert words in used
+    assert f"Every byte is right: {NAME}" in gram("verify").err
+
+    assert "Pinned" in gram("pin", "m-Q4_K_M").out
+    assert "pinned" in gram().out
+    gram("unpin", "m-Q4_K_M")
+    assert "pinned" not in gram().out
+
+    refused = gram("rm", NAME, status=1)
+    assert "--yes" in refused.err
+    assert "98.4 MB freed" in gram("rm", NAME, "--yes").out
+    assert NAME not in gram().out
+
+
+def test_damaged_bytes_are_told_and_the_build_is_fetched_again(gram, hub, home):
+    gram("get", NAME)
+    [file] = home.builds.glob("*/*.gguf")
+    data = bytearray(file.read_bytes())
+    data[-1] ^= 1
+    file.write_bytes(data)
+    said = gram("verify", NAME, status=1)
+    assert "are not those that were fetched" in said.err
+    assert "damaged" in gram().out
+    assert "Fetched and verified" in gram("get", NAME).out
+    [held] = json.loads(gram("--json").out)["held"]
+    assert held["kept"] == "whole"
+    assert held["size_bytes"] == len(data)  # what was set aside is gone
+
+
+def test_json_of_a_search_and_of_a_refusal(gram, hub):
+    found = json.loads(gram("search", SMALL, "q4_k_m", "--json").out)
+    [offer] = found["offers"]
+    assert offer["build"]["name"] == NAME
+    assert len(offer["build"]["sha256"]) == 64
+    assert offer["fit"]["estimate"]["decode"]["low_tok_s"] > 0
+    refused = json.loads(gram("get", "o/gone", "--json", status=1).out)
+    assert refused["error"]["code"] == "hub_unknown"
+
+
+def test_offline_nobody_is_asked(gram, hub):
+    said = gram("search", SMALL, "--offline").out
+    assert "Nobody was asked" in said
+    assert hub.asked == []
+
+
+def test_words_that_nobody_knows(gram, hub):
+    hub.canned["/api/models"] = [Canned(200, b"[]")]
+    said = gram("search", "zzzz")
+    assert "No build of the catalogue has these words" in said.out
+    assert "zzzz" in gram("search", "zzzz", "--offline", status=2).err
+
+
+def test_a_repository_is_added_shown_and_removed(gram, hub, tmp_path):
+    hub.repos["o/odd"] = Repo({"odd-Q4_0.gguf": gguf_bytes(tmp_path, 1)})
+    assert "o/odd, 1 builds" in gram("add", "hf.co/o/odd").out
+    assert "o/odd:Q4_0" in gram("search", "o/odd", "--offline").out
+    assert "not looked through any more" in gram("rm", "o/odd").out
+    assert "library" not in gram("rm", "o/odd", status=1).err
+
+
+def test_a_file_of_ones_own_is_added_and_measured_in_place(gram, tmp_path):
+    file = tmp_path / "mine Q4_0.gguf"
+    file.write_bytes(gguf_bytes(tmp_path, 1))
+    gram("add", str(file))
+    assert "mine Q4_0" in gram().out
+    assert "no.gguf" in gram("add", str(tmp_path / "no.gguf"), status=1).err
+
+
+def test_what_would_not_run_is_refused(gram, hub, monkeypatch):
+    small = ground_with(here(room=here().room.__class__(host_bytes=1 << 20)))
+    monkeypatch.setattr(builds_get, "read_ground", lambda _: small)
+    said = gram("get", NAME, status=1)
+    assert "would not run on this machine" in said.err
+    assert not any("/resolve/" in path and "bytes" not in str(h) for path, h in hub.asked)
+    gram("get", NAME, "--anyway")
+
+
+def test_ctrl_c_ends_it_and_it_goes_on_another_time(gram, hub, monkeypatch):
+    begun = threading.Event()
+
+    def step(self, told):
+        if told.state.value == "fetching" and not begun.is_set():
+            begun.set()
+            signal.raise_signal(signal.SIGINT)
+
+    from desktop.cli.fetch_line import FetchLine
+
+    monkeypatch.setattr(FetchLine, "step", step)
+    said = gram("get", NAME, "--limit", "5", status=130)
+    assert "what has come is kept" in said.err
+    assert begun.is_set()
+    assert "Fetched and verified" in gram("get", NAME).out
+
+
+@pytest.mark.parametrize("command", ["rm", "pin", "unpin", "verify"])
+def test_a_build_that_is_not_here(gram, command):
+    assert "no build nothing" in gram(command, "nothing", status=1).err
+
+
+def test_json_stands_behind_the_command(gram):
+    assert "behind the command" in gram("--json", "list", status=2).err

@@ -1,0 +1,258 @@
+"""Builds that can be had: what is shipped, what repositories listed, and what the hub says now."""
+
+import hashlib
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from desktop.builds.grouping import group
+from desktop.builds.listings import Listings
+from desktop.errors import GramError
+from desktop.records.fits import FitsRequest
+from desktop.records.library import Kept
+from desktop.records.offers import GRAM, HeldBuild, OfferedBuild, Place, Shelf
+from desktop.records.remote import RemoteFile, RepositoryFacts
+from desktop.services import offers as service
+from desktop.services.build_search import BuildSearch
+from desktop.services.estimates import fits_of
+from desktop.services.profiles import models
+from tests.unit.gguf_files import gguf_bytes
+from tests.unit.hub_routes import Canned, Repo, hub_server
+from tests.unit.test_fits import SMALL, ground_with, here
+
+NOW = datetime(2026, 12, 1, tzinfo=UTC)
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+MODEL = next(m for m in models() if m.id == SMALL)
+REPOSITORY = MODEL.repositories[0]
+OWNER, _, REPO = REPOSITORY.partition("/")
+
+
+@pytest.fixture(autouse=True)
+def alone(tmp_path, monkeypatch):
+    """Nothing is shipped, and the person's home is empty."""
+    monkeypatch.setattr(service, "shipped_builds", lambda _: ())
+    (tmp_path / "person").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "person"))
+    for name in ("HF_HOME", "HF_HUB_CACHE", "LLAMA_CACHE", "OLLAMA_MODELS", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("HF_TOKEN", raising=False)
+
+
+def listing(owner=OWNER, repo=REPO, *paths, base=()):
+    facts = RepositoryFacts(owner, repo, COMMIT, "apache-2.0", gated=False, base_models=base)
+    paths = paths or ("x-Q4_K_M.gguf", "x-Q8_0.gguf")
+    return group(facts, [RemoteFile(p, 1000 + n, f"{n:064x}") for n, p in enumerate(paths)])
+
+
+def ground():
+    return ground_with(here())
+
+
+def fits(*words, **changes):
+    request = FitsRequest(words=words or (SMALL,), every_model=True, **changes)
+    return fits_of(ground(), request)
+
+
+def offers(home, found=None, shelf=None, **how):
+    catalogue = service.Catalogue(home)
+    return service.offers_of(catalogue, found or fits(), shelf or Shelf(), **how).offers
+
+
+def held(name, sha256=None, keepers=(GRAM,), **changes):
+    made = HeldBuild(name, sha256, (), 1, keepers)
+    return replace(made, **changes)
+
+
+class TestKnown:
+    def test_a_repository_that_was_never_asked_is_offered_by_its_name(self, home):
+        [offer] = offers(home, fits(SMALL, "Q4_K_M"))
+        assert offer.build.name == f"hf.co/{REPOSITORY}:Q4_K_M"
+        assert (offer.build.size_bytes, offer.build.sha256, offer.build.files) == (None, None, ())
+        assert (offer.build.listed_at, offer.build.gated) == (None, None)
+        assert offer.build.license == MODEL.license
+        assert offer.build.context_trained == MODEL.context_trained
+        assert offer.fit.model is MODEL
+        assert offer.place is Place.NOT_HERE
+
+    def test_what_it_listed_is_exact(self, home):
+        Listings(home.data).keep(listing(), NOW)
+        [offer] = offers(home, fits(SMALL, "Q4_K_M"))
+        assert offer.build.size_bytes == 1000
+        assert offer.build.sha256 == f"{0:064x}"
+        assert offer.build.listed_at == "2026-12-01T00:00:00Z"
+        assert offer.build.license == "apache-2.0"
+        assert offer.build.gated is False
+
+    def test_what_it_did_not_list_it_does_not_have(self, home):
+        for repository in MODEL.repositories:
+            owner, _, repo = repository.partition("/")
+            Listings(home.data).keep(listing(owner, repo, "x-Q8_0.gguf"), NOW)
+        assert offers(home, fits(SMALL, "Q4_K_M")) == ()
+        assert len(offers(home, fits(SMALL, "Q8_0"))) == 1
+
+    def test_a_repository_of_another_name_is_known_by_what_it_was_made_from(self, home):
+        base = next(alias for alias in MODEL.aliases if "/" in alias)
+        Listings(home.data).keep(listing("me", "mine", base=(base,)), NOW, added=True)
+        every = offers(home, fits(SMALL, "Q4_K_M"), every=True)
+        assert "hf.co/me/mine:Q4_K_M" in [offer.build.name for offer in every]
+        # the usual publisher first
+        assert every[0].build.repository == REPOSITORY
+
+    def test_of_no_model_of_the_catalogue_there_is_no_estimate(self, home):
+        Listings(home.data).keep(listing("me", "odd"), NOW, added=True)
+        last = offers(home)[-1]
+        assert (last.build.name, last.build.model, last.fit) == ("hf.co/me/odd:Q8_0", None, None)
+        assert last.build.added
+
+    def test_what_is_shipped_counts_until_its_repository_was_asked(self, home, monkeypatch):
+        made = OfferedBuild(f"hf.co/{REPOSITORY}:Q4_K_M", REPOSITORY, "Q4_K_M", SMALL, 7, "a" * 64)
+        monkeypatch.setattr(service, "shipped_builds", lambda _: (made,))
+        [offer] = offers(home, fits(SMALL, "Q4_K_M"))
+        assert offer.build == made
+        Listings(home.data).keep(listing(), NOW)
+        [offer] = offers(home, fits(SMALL, "Q4_K_M"))
+        assert offer.build.size_bytes == 1000
+
+    def test_in_the_order_of_what_fits(self, home):
+        found = fits("smollm2")
+        assert [o.fit.model.id for o in offers(home, found)] == [
+            row.model.id for row in found.rows if row.model.repositories
+        ]
+
+
+class TestHere:
+    def test_by_its_sum(self, home):
+        Listings(home.data).keep(listing(), NOW)
+        shelf = Shelf((held("other name", f"{0:064x}"),))
+        [offer] = offers(home, fits(SMALL, "Q4_K_M"), shelf)
+        assert offer.place is Place.HERE
+
+    def test_by_its_name_where_no_sum_is_known(self, home):
+        shelf = Shelf((held(f"{REPOSITORY}:q4_k_m".lower(), None, ("Ollama",)),))
+        [offer] = offers(home, fits(SMALL, "Q4_K_M"), shelf)
+        assert offer.place is Place.ELSEWHERE
+
+    def test_a_name_of_other_bytes_is_another_build(self, home):
+        Listings(home.data).keep(listing(), NOW)
+        shelf = Shelf((held(f"hf.co/{REPOSITORY}:Q4_K_M", "f" * 64),))
+        [offer] = offers(home, fits(SMALL, "Q4_K_M"), shelf)
+        assert offer.place is Place.NOT_HERE
+
+    def test_an_unfinished_one(self, home):
+        Listings(home.data).keep(listing(), NOW)
+        shelf = Shelf((held("x", f"{0:064x}", kept=Kept.PART),))
+        [offer] = offers(home, fits(SMALL, "Q4_K_M"), shelf)
+        assert offer.place is Place.PARTLY
+
+
+@pytest.fixture
+def hub(tmp_path):
+    content = gguf_bytes(tmp_path, 1)
+    repo = Repo({"x-Q4_K_M.gguf": content, "x-Q8_0.gguf": content + bytes(8)})
+    with hub_server(**{f"{OWNER}__{REPO}": repo}, o__odd=Repo({"odd-Q4_0.gguf": content})) as made:
+        yield made
+
+
+def ask(home, hub, *repositories):
+    return service.ask(home, {"HF_ENDPOINT": hub.url}, repositories)
+
+
+class TestAsked:
+    def test_what_they_say_is_remembered(self, home, hub):
+        asked = ask(home, hub, REPOSITORY)
+        assert (asked.listed, asked.told) == (1, ())
+        [offer] = offers(home, fits(SMALL, "Q4_K_M"))
+        content = hub.repos[REPOSITORY].files["x-Q4_K_M.gguf"]
+        assert offer.build.sha256 == hashlib.sha256(content).hexdigest()
+        assert offer.build.size_bytes == len(content)
+
+    def test_one_that_is_gone_does_not_keep_the_others(self, home, hub):
+        asked = ask(home, hub, "o/gone", REPOSITORY)
+        assert asked.listed == 1
+        assert [reason.code for reason in asked.told] == ["hub_unknown"]
+
+    def test_a_hub_that_cannot_be_reached_is_told_once(self, home, hub):
+        for repository in (REPOSITORY, "o/odd"):
+            hub.canned[f"/api/models/{repository}"] = [Canned(503)]
+        asked = ask(home, hub, REPOSITORY, "o/odd")
+        assert asked.listed == 0
+        assert [reason.code for reason in asked.told] == ["hub_unreachable"]
+
+
+class TestAdd:
+    def test_a_repository(self, home, hub):
+        kept = service.add(home, {"HF_ENDPOINT": hub.url}, "https://huggingface.co/o/odd")
+        assert kept.added
+        assert [b.name for b in kept.listing.builds] == ["hf.co/o/odd:Q4_0"]
+        assert [b.build.name for b in offers(home)][-1] == "hf.co/o/odd:Q4_0"
+        assert service.forget_added(home, "o/odd")
+        assert not service.forget_added(home, "o/odd")
+
+    def test_one_without_builds(self, home, hub):
+        hub.repos["o/none"] = Repo()
+        with pytest.raises(GramError) as caught:
+            service.add(home, {"HF_ENDPOINT": hub.url}, "o/none")
+        assert caught.value.code == "hub_no_builds"
+        assert Listings(home.data).read()[0] == {}
+
+    def test_a_file_of_ones_own(self, home, hub, tmp_path):
+        file = tmp_path / "own.gguf"
+        file.write_bytes(gguf_bytes(tmp_path, 1))
+        assert service.add(home, {"HF_ENDPOINT": hub.url}, str(file)) is None
+        assert hub.asked == []
+        assert str(file) in home.settings.read_text()
+
+
+def search(home, hub, *words, online=True, **request):
+    made = BuildSearch(home, {"HF_ENDPOINT": hub.url}, ground)
+    return made.find(FitsRequest(words=words, **request), online=online)
+
+
+class TestSearch:
+    def test_by_a_models_name(self, home, hub):
+        found = search(home, hub, SMALL, "q4_k_m")
+        assert found.online
+        assert [o.build.name for o in found.offers] == [f"hf.co/{REPOSITORY}:Q4_K_M"]
+        assert found.offers[0].build.size_bytes is not None
+        # a repository that is shown is not found besides
+        assert REPOSITORY not in found.found
+
+    def test_nobody_is_asked_offline(self, home, hub):
+        found = search(home, hub, SMALL, online=False)
+        assert not found.online
+        assert hub.asked == []
+        assert found.offers
+
+    def test_what_is_known_from_before_where_the_hub_is_silent(self, home, hub):
+        hub.canned["/api/models"] = [Canned(503)]
+        for repository in MODEL.repositories:
+            hub.canned[f"/api/models/{repository}"] = [Canned(503)]
+        found = search(home, hub, SMALL)
+        assert not found.online
+        assert [reason.code for reason in found.told] == ["hub_unreachable"]
+        assert found.offers
+
+    def test_a_word_that_no_model_has_is_looked_for_on_the_hub(self, home, hub):
+        found = search(home, hub, "odd")
+        assert (found.offers, found.found) == ((), ("o/odd",))
+        with pytest.raises(GramError) as caught:
+            search(home, hub, "oddity", online=False)
+        assert caught.value.code in {"model_unknown", "word_near"}
+
+    def test_a_repository_that_is_named_shows_its_builds(self, home, hub):
+        found = search(home, hub, REPOSITORY)
+        assert [o.build.quantization for o in found.offers] == ["Q4_K_M", "Q8_0"]
+        assert all(o.fit.quant.label == o.build.quantization for o in found.offers)
+        other = search(home, hub, "hf.co/o/odd")
+        assert [(o.build.name, o.fit) for o in other.offers] == [("hf.co/o/odd:Q4_0", None)]
+        # known from now on
+        assert search(home, hub, "o/odd", online=False).offers == other.offers
+
+    def test_one_that_is_not_there(self, home, hub):
+        with pytest.raises(GramError) as caught:
+            search(home, hub, "o/gone")
+        assert caught.value.code == "hub_unknown"
+        with pytest.raises(GramError) as caught:
+            search(home, hub, "o/gone", online=False)
+        assert caught.value.code == "hub_not_asked"
