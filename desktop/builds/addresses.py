@@ -24,6 +24,15 @@ def check_address(url: str) -> None:
         raise NotSecureError
 
 
+def is_here(url: str) -> bool:
+    """Whether it is this machine's.
+
+    Raises:
+        NotSecureError: it is no address.
+    """
+    return _split(url).hostname in _LOOPBACK
+
+
 def onward(url: str, target: str) -> str:
     """Where `url` sends on to by `target`, which may be relative.
 
@@ -35,7 +44,7 @@ def onward(url: str, target: str) -> str:
     except ValueError as e:
         raise NotSecureError from e
     check_address(reached)
-    if _split(reached).hostname in _LOOPBACK and _split(url).hostname not in _LOOPBACK:
+    if is_here(reached) and not is_here(url):
         raise NotSecureError
     return reached
 

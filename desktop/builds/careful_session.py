@@ -4,12 +4,14 @@ requests' own way with redirects reads their bodies whole, however large, and as
 it can be looked at; here each step is checked first, and bodies are left where they are.
 """
 
+from collections.abc import Mapping
 from http.cookiejar import DefaultCookiePolicy
 from typing import Any, Final
 
 import requests
 
-from desktop.builds.addresses import onward
+from desktop.builds.addresses import is_here, onward
+from desktop.builds.proxies import usable
 
 MOST_REDIRECTS: Final = 8
 
@@ -31,11 +33,14 @@ class CarefulSession(requests.Session):
 
         Raises:
             NotSecureError: it is sent on to an address that may not be asked.
+            BuildError: `proxy_unusable`, `proxy_socks`.
             requests.RequestException: as usual.
         """
         passed: list[requests.Response] = []
+        proxies = kwargs.pop("proxies", None) or {}
         for _ in range(MOST_REDIRECTS + 1):
-            response = super().send(request, **kwargs)
+            by = _way(request, proxies)
+            response = super().send(request, proxies=by, **kwargs)
             target = super().get_redirect_target(response)
             response.history = passed
             if target is None:
@@ -43,8 +48,7 @@ class CarefulSession(requests.Session):
             response.close()
             passed = [*passed, response]
             request = self._onward(request, response, target)
-            proxies = kwargs.get("proxies")
-            kwargs["proxies"] = self.rebuild_proxies(request, proxies)  # type: ignore[no-untyped-call]
+            proxies = self.rebuild_proxies(request, proxies)  # type: ignore[no-untyped-call]
         raise requests.TooManyRedirects
 
     def _onward(
@@ -54,3 +58,15 @@ class CarefulSession(requests.Session):
         following.prepare_url(onward(response.url, target), None)
         self.rebuild_auth(following, response)  # type: ignore[no-untyped-call]
         return following
+
+
+def _way(request: requests.PreparedRequest, proxies: Mapping[str, str]) -> dict[str, str]:
+    """The proxies to ask by: none where this machine is asked.
+
+    There plain HTTP is allowed, which a proxy would read, token and all.
+    """
+    url = request.url or ""
+    if is_here(url):
+        request.headers.pop("Proxy-Authorization", None)
+        return {}
+    return usable(url, proxies)

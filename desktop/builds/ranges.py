@@ -28,6 +28,8 @@ save."""
 _AGAIN: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 _RANGE: Final = re.compile(r"bytes ([0-9]{1,18})-([0-9]{1,18})/([0-9]{1,18}|\*)")
 _LONGEST_WAIT_S: Final = 120.0
+_PROXY_407: Final = "Tunnel connection failed: 407"
+"""Python's http.client on a proxy's answer to CONNECT."""
 PAGE: Final = "a web page came instead of the file (does this network ask you to sign in?)"
 
 
@@ -169,6 +171,8 @@ def _failed(wanted: Wanted, detail: str) -> BuildError:
 
 def fault_words(error: Exception) -> str:
     """What went wrong, without addresses and internals."""
+    if isinstance(error, requests.exceptions.ProxyError) and _PROXY_407 in str(error):
+        return "the proxy wants a name and a password (HTTPS_PROXY=http://name:password@host:port)"
     for kind, words in _KINDS:
         if isinstance(error, kind):
             return words

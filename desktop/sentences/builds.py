@@ -133,6 +133,17 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
         "{name} is on this machine already, kept by {programs}: it is used where it is, and "
         "nothing was downloaded.",
     ),
+    "proxy_unusable": Sentence(
+        "The proxy that is set for downloads cannot be used: its address is none of an HTTP proxy.",
+        "Set HTTPS_PROXY to http://host:port (with a name and a password: "
+        "http://name:password@host:port, signs in them written as %40), or correct the proxy in "
+        "the system's settings.",
+    ),
+    "proxy_socks": Sentence(
+        "A SOCKS proxy is set for downloads, and Gram asks by HTTP proxies only.",
+        "Set HTTPS_PROXY to an HTTP proxy (http://host:port); it goes before ALL_PROXY. If none is "
+        "needed, unset ALL_PROXY, or name the host in NO_PROXY.",
+    ),
     # Hugging Face and its mirrors
     "hub_address": Sentence(
         "The address of Hugging Face's mirror (HF_ENDPOINT) cannot be used.",
