@@ -1,5 +1,6 @@
 """Downloads by a proxy: as the environment says, and its password is told to nobody else."""
 
+import logging
 import sys
 import traceback
 
@@ -21,9 +22,14 @@ WRITTEN = "name:s3cret%40word"
 
 
 @pytest.fixture(autouse=True)
-def no_proxies(monkeypatch):
+def no_proxies(monkeypatch, caplog):
+    """None is set, and whatever a test does, the log has no password at the end."""
     for name in (*VARIABLES, *map(str.upper, VARIABLES)):
         monkeypatch.delenv(name, raising=False)
+    caplog.set_level(logging.DEBUG)
+    yield
+    logged = [*caplog.get_records("setup"), *caplog.get_records("call")]
+    assert not [r for r in logged if "s3cret" in f"{r.getMessage()}{r.exc_text or ''}"]
 
 
 @pytest.fixture
