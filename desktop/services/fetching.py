@@ -40,8 +40,8 @@ from desktop.services.shelf import found_elsewhere, held_of, of_others
 
 log = logging.getLogger(__name__)
 _GB: Final = 1e9
-NO_ANSWER: Final = frozenset({"hub_unreachable", "hub_busy"})
-"""The hub said nothing of what was asked."""
+NO_ANSWER: Final = frozenset({"hub_unreachable", "hub_busy", "proxy_unusable", "proxy_socks"})
+"""The hub said nothing of what was asked, or could not be asked at all."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,8 @@ from desktop.builds.hub_answers import ask
 from desktop.builds.hub_session import HubSession
 from desktop.builds.transfer import download
 from desktop.errors import BuildError
+from desktop.paths import default_paths
+from desktop.services import offers
 from tests.unit.fault_server import fault_server
 from tests.unit.secure_servers import HOST, proxy, secure_server
 from tests.unit.test_transfer import CONTENT, HASTY, fetch, quiet, wanted_at
@@ -119,6 +121,14 @@ def test_the_hub_is_asked_by_the_proxy_too(monkeypatch):
     with HubSession(f"https://{HOST}") as session, pytest.raises(BuildError) as caught:
         ask(session, "/api/models/a/b", {}, "a/b")
     assert caught.value.code == "proxy_unusable"
+
+
+def test_for_many_repositories_it_is_told_once_and_the_others_are_not_asked(home, monkeypatch):
+    monkeypatch.setenv("ALL_PROXY", "ftp://127.0.0.1:1")
+    environment = {"HF_ENDPOINT": f"https://{HOST}"}
+    asked = offers.ask(default_paths(), environment, ["a/b", "a/c", "a/d"])
+    assert asked.listed == 0
+    assert [reason.code for reason in asked.told] == ["proxy_unusable"]
 
 
 def test_a_host_in_no_proxy_is_asked_without_it(monkeypatch):
