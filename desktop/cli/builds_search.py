@@ -9,6 +9,7 @@ from desktop.cli.begin import begin_log
 from desktop.cli.builds_words import PLACES, place_words, rate_words
 from desktop.cli.figures import DASH
 from desktop.cli.fits_line import FitsLine
+from desktop.cli.fits_notes import plural
 from desktop.cli.fitting import Column, print_fitting
 from desktop.cli.output import say, say_error, say_json, say_reason
 from desktop.cli.plain import to_plain
@@ -68,7 +69,7 @@ def add(name: str, *, as_json: bool) -> None:
         say("Added. `gram builds` shows what is in it.")
         return
     facts = kept.listing.repository
-    say(f"Added: {facts.owner}/{facts.repo}, {len(kept.listing.builds)} builds")
+    say(f"Added: {facts.owner}/{facts.repo}, {plural(len(kept.listing.builds), 'build')}")
     say(f"See them:   gram builds search {facts.owner}/{facts.repo}")
 
 

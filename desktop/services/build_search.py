@@ -4,16 +4,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
+from desktop.builds.listings import Listings
 from desktop.builds.names import BuildName, parse_name
+from desktop.builds.remote_header import remote_header
 from desktop.errors import GramError, Reason
 from desktop.paths import Paths
-from desktop.records.fits import Fits, FitsRequest
-from desktop.records.offers import BuildOffer, Offers
+from desktop.records.fits import FitRow, Fits, FitsRequest
+from desktop.records.offers import BuildOffer, OfferedBuild, Offers
 from desktop.services import offers as service
 from desktop.services.estimates import fits_of
 from desktop.services.fetching import NO_ANSWER
 from desktop.services.fits_words import labels_and_names, refuse_unknown
 from desktop.services.ground import Ground
+from desktop.services.hub_access import open_hub
+from desktop.services.judging import rows_by
 from desktop.services.shelf import shelf_of
 
 _MOST_ASKED: Final = 8
@@ -99,13 +103,39 @@ class BuildSearch:
         if not builds:
             why = told[0] if told else Reason("hub_not_asked", {"name": repository})
             raise GramError(why.code, **why.params)
-        fits = None
-        if builds[0].model is not None:
-            of_model = replace(request, words=(), model=builds[0].model, all_builds=True)
-            fits = fits_of(self._ground(), replace(of_model, every_model=True))
+        rows, unread = self._rows(request, builds, online=online)
         held = service.Held(shelf_of(self._paths))
-        found = [BuildOffer(b, service.row_of(fits, b), held.of(b)) for b in builds]
-        return Offers(tuple(found), online=online, told=told)
+        found = (BuildOffer(b, rows.get(b.name), held.of(b)) for b in builds)
+        return Offers(tuple(found), online=online, told=(*told, *unread))
+
+    def _rows(
+        self, request: FitsRequest, builds: tuple[OfferedBuild, ...], *, online: bool
+    ) -> tuple[dict[str, FitRow], tuple[Reason, ...]]:
+        """Estimates of one repository's builds by name, and why there are none."""
+        if builds[0].model is None:
+            return self._by_header(request, builds) if online else ({}, ())
+        of_model = replace(request, words=(), model=builds[0].model, all_builds=True)
+        fits = fits_of(self._ground(), replace(of_model, every_model=True))
+        rows = {build.name: service.row_of(fits, build) for build in builds}
+        return {name: row for name, row in rows.items() if row is not None}, ()
+
+    def _by_header(
+        self, request: FitsRequest, builds: tuple[OfferedBuild, ...]
+    ) -> tuple[dict[str, FitRow], tuple[Reason, ...]]:
+        """Of a model that the catalogue lacks: what the header of its smallest build tells."""
+        kept = Listings(self._paths.data).read()[0].get(builds[0].repository.casefold())
+        if kept is None:
+            return {}, ()
+        smallest = kept.listing.builds[0]
+        labels = {build.quantization for build in builds if build.quantization}
+        try:
+            with open_hub(self._environment) as hub:
+                header = remote_header(hub.session, hub.wanted(smallest))
+            by_label = rows_by(self._ground(), header, smallest, labels, request)
+        except GramError as e:
+            return {}, (e.reason,)
+        known = (build for build in builds if build.quantization in by_label)
+        return {build.name: by_label[build.quantization or ""] for build in known}, ()
 
 
 def _repository(words: tuple[str, ...]) -> BuildName | None:

@@ -9,7 +9,7 @@ from typing import Final
 from desktop.builds.names import BuildName, parse_name
 from desktop.builds.quant_labels import label_of
 from desktop.builds.split_sets import Whole, read_whole
-from desktop.builds.store import Named, locate
+from desktop.builds.store import Named
 from desktop.errors import GramError
 from desktop.paths import Paths
 from desktop.records.fits import Fit, FitRow, FitsRequest
@@ -20,7 +20,7 @@ from desktop.rules.use_ways import ways_of
 from desktop.services.asked import asked_of
 from desktop.services.estimates import row_of
 from desktop.services.ground import Ground
-from desktop.services.shelf import elsewhere
+from desktop.services.named_builds import locate_build
 
 _ON_PROCESSOR: Final = frozenset({Fit.IN_MEMORY})
 
@@ -36,7 +36,7 @@ def use_of_build(
 
     Args:
         paths: the profile.
-        name: of a build on this machine; see `store.locate`.
+        name: of a build on this machine; see `named_builds.locate_build`.
         ground: what is known of the machine.
         context: tokens that memory must have room for; None: the usual ones, or what the model was
             trained for where that is less.
@@ -44,7 +44,7 @@ def use_of_build(
     Raises:
         GramError: there is no such build, or it cannot be read; `bad_number` for an absurd context.
     """
-    named = locate(name, paths, lambda: elsewhere(paths))
+    named = locate_build(paths, name)
     whole = read_whole(named.path)
     known = ground()
     try:

@@ -59,11 +59,6 @@ def found_elsewhere(paths: Paths, preferences: BuildPreferences) -> OnDisk:
     )
 
 
-def elsewhere(paths: Paths) -> tuple[FoundBuild, ...]:
-    """The builds among them."""
-    return found_elsewhere(paths, read_preferences(paths.settings)[0]).builds
-
-
 def own_build(paths: Paths, text: str) -> LibraryEntry:
     """The one of Gram's own that `text` names: its name, its file's name, or how its sha256 begins.
 

@@ -140,7 +140,7 @@ def test_words_that_nobody_knows(gram, hub):
 
 def test_a_repository_is_added_shown_and_removed(gram, hub, tmp_path):
     hub.repos["o/odd"] = Repo({"odd-Q4_0.gguf": gguf_bytes(tmp_path, 1)})
-    assert "o/odd, 1 builds" in gram("add", "hf.co/o/odd").out
+    assert "o/odd, 1 build\n" in gram("add", "hf.co/o/odd").out
     assert "o/odd:Q4_0" in gram("search", "o/odd", "--offline").out
     assert "not looked through any more" in gram("rm", "o/odd").out
     assert "library" not in gram("rm", "o/odd", status=1).err

@@ -246,8 +246,27 @@ class TestSearch:
         assert all(o.fit.quant.label == o.build.quantization for o in found.offers)
         other = search(home, hub, "hf.co/o/odd")
         assert [(o.build.name, o.fit) for o in other.offers] == [("hf.co/o/odd:Q4_0", None)]
+        # its header lacks what an estimate needs
+        assert [reason.code for reason in other.told] == ["header_lacks"]
         # known from now on
         assert search(home, hub, "o/odd", online=False).offers == other.offers
+
+    def test_a_model_that_the_catalogue_lacks_is_estimated_by_a_header(
+        self, home, hub, reference_file
+    ):
+        content = reference_file.read_bytes()
+        files = {"odd-Q4_1.gguf": content, "odd-Q8_0.gguf": content + bytes(8)}
+        hub.repos["o/odd"] = Repo({**files, "odd-own.gguf": content + bytes(9)})
+        found = search(home, hub, "o/odd")
+        exact, other, unknown = found.offers
+        assert exact.fit.model.id not in {m.id for m in models()}
+        assert exact.fit.size_bytes < len(content) < exact.fit.size_bytes * 1.1
+        assert other.fit.quant.label == "Q8_0"
+        assert other.fit.estimate.decode.high_tok_s < exact.fit.estimate.decode.high_tok_s
+        assert unknown.fit is None
+        assert found.told == ()
+        # the others' headers were not read
+        assert not any("Q8_0" in path for path, _ in hub.asked)
 
     def test_one_that_is_not_there(self, home, hub):
         with pytest.raises(GramError) as caught:
