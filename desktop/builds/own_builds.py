@@ -29,9 +29,12 @@ def own_builds(paths: Paths) -> Iterator[FoundBuild]:
 
 
 def found_at(path: Path, paths: Paths) -> FoundBuild:
-    """The build of the file at `path`, wherever it lies; nothing of it is read."""
+    """The build of the file at `path`, wherever it lies; nothing of it is read.
+
+    Its place is `path` whichever part it may be: only its header tells whether it is one.
+    """
     own = os.path.realpath(path.parent.parent) == os.path.realpath(paths.builds)
-    return _found(beside(path)[0], _rows(paths) if own else {})
+    return _found(path, _rows(paths) if own else {})
 
 
 def _rows(paths: Paths) -> Mapping[str, Row]:

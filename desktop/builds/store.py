@@ -31,8 +31,8 @@ class Named:
 
     @property
     def path(self) -> Path:
-        """Its file; of a split set the first."""
-        return self.copies[0].files[0]
+        """Its file; of a split set the part that was named, else the first."""
+        return self.copies[0].places[0].path
 
 
 def find_build(

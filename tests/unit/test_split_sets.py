@@ -106,6 +106,21 @@ def test_a_name_alone_makes_no_part(tmp_path, number):
     assert local_build(path).build.files == 1
 
 
+def test_a_file_that_is_named_by_its_path_is_meant_whatever_lies_beside_it(home, tmp_path):
+    for number in (1, 2):
+        (tmp_path / f"a-0000{number}-of-00002.gguf").write_bytes(gguf_bytes(tmp_path, number))
+    second = tmp_path / "a-00002-of-00002.gguf"
+    assert find_build(str(second), home, hashes_in(home)).build.sha256 == sha256_of(second)
+
+
+@pytest.mark.parametrize("named", [0, 1])
+def test_a_part_that_is_named_by_its_path_stands_for_its_set(home, tmp_path, named):
+    targets, _ = kept_set(home, tmp_path)
+    local = find_build(str(targets[named]), home, hashes_in(home))
+    assert local.files == targets
+    assert local.build.name == "hf.co/owner/tiny:Q4_0"
+
+
 def test_a_count_that_nobody_can_mean_makes_no_list_of_names(tmp_path):
     path = tmp_path / f"a-00001-of-{MAX_FILES + 1:05}.gguf"
     path.write_bytes(gguf_bytes(tmp_path, 1, split=(0, MAX_FILES + 1)))

@@ -27,7 +27,7 @@ def identified(
         BuildError: `on_disk_claim_wrong`, `build_changed` of one of Gram's own, where it is not
             what any keeper says; or as `local_build`.
     """
-    local = local_build(found.files[0], progress=progress, hashes=hashes)
+    local = local_build(found.places[0].path, progress=progress, hashes=hashes)
     claims = [place for place in found.places if place.claimed_sha256]
     right = [place for place in claims if place.claimed_sha256 == local.build.sha256]
     if claims and not right and not as_it_is:
