@@ -127,7 +127,8 @@ def _notes(found: Offers) -> list[str]:
     if any(o.build.size_bytes is None and o.fit for o in found.offers):
         notes.append("Sizes with ~ are counted from tensors: those repositories were not asked.")
     if not found.online:
-        notes.append("Nobody was asked: this is what is known from before.")
+        asked = "No repository answered" if found.told else "Nobody was asked"
+        notes.append(f"{asked}: this is what is known from before.")
     return notes + sorted({_why_none(offer.fit) for offer in found.offers} - {""})
 
 
