@@ -45,6 +45,8 @@ class FoundBuild:
     """Of all its files together."""
     sha256: str | None = None
     """Measured here, of a split set as `split_sets.sum_of`. None: not hashed yet."""
+    first_sha256: str | None = None
+    """Measured here, of its first file, by which Gram calls its own. None: not hashed yet."""
 
     @property
     def name(self) -> str:

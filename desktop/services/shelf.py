@@ -126,7 +126,7 @@ def of_others(found: FoundBuild) -> HeldBuild:
     """What another program keeps."""
     return HeldBuild(
         found.name,
-        found.sha256,
+        found.first_sha256,
         found.files,
         found.size_bytes,
         _keepers(found),
@@ -154,14 +154,14 @@ def _of_library(library: Library, entry: LibraryEntry) -> HeldBuild:
 def _with_keepers(own: list[HeldBuild], others: tuple[FoundBuild, ...]) -> Iterator[HeldBuild]:
     """Gram's own, with the programs that keep the same bytes."""
     for held in own:
-        same = (found for found in others if found.sha256 == held.sha256)
+        same = (found for found in others if found.first_sha256 == held.sha256)
         programs = [program for found in same for program in _keepers(found)]
         yield replace(held, keepers=(GRAM, *dict.fromkeys(programs)))
 
 
 def _only_elsewhere(own: list[HeldBuild], others: tuple[FoundBuild, ...]) -> Iterator[HeldBuild]:
     sums = {held.sha256 for held in own}
-    return (of_others(found) for found in others if found.sha256 not in sums or not found.sha256)
+    return (of_others(found) for found in others if found.first_sha256 not in sums)
 
 
 def _keepers(found: FoundBuild) -> tuple[str, ...]:

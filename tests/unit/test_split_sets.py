@@ -1,6 +1,7 @@
 """Builds in several files: known, hashed and listed as one."""
 
 import hashlib
+import json
 import os
 from dataclasses import replace
 from types import SimpleNamespace
@@ -17,11 +18,13 @@ from desktop.builds.on_disk.identify import identified
 from desktop.builds.split_sets import beside, read_whole, sum_of
 from desktop.builds.store import find_build, list_builds
 from desktop.errors import BenchError, BuildError
+from desktop.records.offers import GRAM
 from desktop.records.request import RunRequest
 from desktop.records.run import Plan
 from desktop.rules.run_limits import MAX_FILES
 from desktop.services import session as session_module
 from desktop.services.session import Session
+from desktop.services.shelf import shelf_of
 from tests.unit.gguf_files import gguf_bytes, gguf_set
 
 
@@ -137,6 +140,7 @@ def test_other_programs_sets_are_known_by_their_bytes(parts, tmp_path):
     assert local.files == tuple(parts)
     (again,) = find_on_disk(here, folders=folders, hashes=hashes).builds
     assert again.sha256 == local.build.sha256
+    assert again.first_sha256 == sha256_of(parts[0])
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links")
@@ -196,6 +200,20 @@ def test_gram_s_own_set_is_found_and_listed_once(home, tmp_path, text):
     assert (local.build.name, local.build.files) == ("hf.co/owner/tiny:Q4_0", 3)
     assert local.build.sha256 == sum_of(tuple(sums.values()))
     assert [b.files for b in list_builds(home)] == [targets]
+
+
+def test_gram_s_own_set_and_its_copy_elsewhere_are_shown_once(home, tmp_path, monkeypatch):
+    targets, _ = kept_set(home, tmp_path)
+    copies = tmp_path / "copies"
+    copies.mkdir()
+    for target in targets:
+        (copies / target.name).write_bytes(target.read_bytes())
+        hashes_in(home).sha256(copies / target.name)
+    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
+    home.settings.write_text(f"[builds]\nfolders = [{json.dumps(str(copies))}]\n", "utf-8")
+    (held,) = shelf_of(home).held
+    assert held.keepers == (GRAM, "own folder")
+    assert held.sha256 == sha256_of(targets[0])
 
 
 def test_gram_s_own_set_that_lacks_a_part_is_told_and_left_out(home, tmp_path):

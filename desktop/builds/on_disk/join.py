@@ -67,11 +67,13 @@ def _wholes(found: Iterable[FoundFile]) -> list[_Whole]:
 
 
 def _build(whole: _Whole, hashes: Hashes | None) -> FoundBuild:
+    known = [hashes.known(file.path) if hashes else None for file in whole.files]
     return FoundBuild(
         (whole.place,),
         tuple(file.path for file in whole.files),
         sum(file.size_bytes for file in whole.files),
-        _sum([hashes.known(file.path) for file in whole.files]) if hashes else None,
+        _sum(known),
+        known[0],
     )
 
 
@@ -83,7 +85,12 @@ def _sum(digests: list[str | None]) -> str | None:
 
 def _merged(first: FoundBuild, other: FoundBuild) -> FoundBuild:
     places = tuple(dict.fromkeys((*first.places, *other.places)))
-    return replace(first, places=places, sha256=first.sha256 or other.sha256)
+    return replace(
+        first,
+        places=places,
+        sha256=first.sha256 or other.sha256,
+        first_sha256=first.first_sha256 or other.first_sha256,
+    )
 
 
 def _real(path: Path) -> str:
