@@ -12,7 +12,7 @@ from devtools.launcher import write_launcher
 from devtools.lists import lock
 from devtools.locking import held
 from devtools.places import ROOT, STATE, VENV, VENV_NO_QT
-from devtools.reference import reference_env
+from devtools.reference import GEMMA, REFERENCE, build_env
 from devtools.steps import say
 
 
@@ -23,7 +23,7 @@ def set_up(lists: Sequence[str], packages: Sequence[str], backend: str | None) -
         environment = Environment(VENV)
         environment.ensure(lists)
         ensure_engine(environment, backend)
-        reference = reference_env(environment)
+        reference = build_env(environment, REFERENCE)
         write_launcher(reference)
         return reference
 
@@ -101,6 +101,7 @@ def docs(args: Sequence[str], backend: str | None) -> int:
 def soak(args: Sequence[str], backend: str | None) -> int:
     """The long proofs: kills, loads, fuzzing."""
     env = _for_tests(backend)
+    env |= build_env(Environment(VENV), GEMMA)
     return checks.pytest_only(["tests/soak", "-m", "soak", *args], env)
 
 

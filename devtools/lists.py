@@ -21,6 +21,7 @@ LISTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("engine", ("--no-deps", "--no-binary", "llama-cpp-python")),
     ("engine-build", ()),
     ("reference", ("--no-deps",)),
+    ("gemma", ("--no-deps",)),
     ("lock", ()),
 )
 
