@@ -221,14 +221,14 @@ class GetPart(QWidget):
             self.asked.setText(self.tr("Asking the hub …") if self._is_busy else "")
             return
         at = newest(offers.offers)
-        if at is None:
-            words = self.tr("As shipped with Gram; the hub was not asked yet.")
-        else:
+        failed = tuple(map(messages.sentence, () if offers.online else offers.told))
+        if at is not None:
             words = self.tr("The hub was last asked on {date}.").format(date=fmt.date(at))
-        if offers.told and not offers.online:
-            before = self.tr("What is known from before is shown.")
-            words = " ".join((words, *map(messages.sentence, offers.told), before))
-        self.asked.setText(words)
+        elif failed:
+            words = self.tr("What is shown was shipped with Gram.")
+        else:
+            words = self.tr("As shipped with Gram; the hub was not asked yet.")
+        self.asked.setText(" ".join((*failed, words)))
 
     def _tell(self, signal: object, *more: object) -> None:
         found = self.table.current

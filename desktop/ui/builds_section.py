@@ -175,7 +175,7 @@ class BuildsSection(QWidget):
             self._then_measured.add(name)
         else:
             self._then_measured.discard(name)
-        self._fetch(FetchRequest(name))
+        self._fetch(FetchRequest(name, limit_bytes_s=self.page.strips.limit_bytes_s))
 
     def _fetch(self, request: FetchRequest) -> None:
         self.page.strips.begin(request.name, request)

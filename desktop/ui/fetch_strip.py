@@ -105,8 +105,11 @@ class FetchStrip(QFrame):
         """Why it ended without the build; with the answer that lets it go on, or to try again."""
         self._show_ended()
         kind = Kind.WARN if reason.code in _ANSWERS else Kind.ERROR
-        words = messages.sentence(reason), messages.advice(reason)
-        self.banner.say(kind, *words, self._answers(reason))
+        words = messages.sentence(reason)
+        if self.name not in words:
+            # several may have failed
+            words = f"{self.name}: {words}"
+        self.banner.say(kind, words, messages.advice(reason), self._answers(reason))
 
     def show_done(self, words: str, advice: str, actions: tuple[Action, ...]) -> None:
         """It is here."""

@@ -32,7 +32,7 @@ class FetchStrips(QWidget):
         self._blocked = False
         self.count = Muted()
         self.limit = MenuButton(self.tr("Speed limit"), self._limits())
-        self.limit.chosen.connect(self._limit)
+        self.limit.chosen.connect(lambda _: self.limit_asked.emit(self.limit_bytes_s))
         self._head = QWidget()
         head = row(self.count, self.limit, gap=Space.S)
         head.setStretch(0, 1)
@@ -42,6 +42,12 @@ class FetchStrips(QWidget):
         self._lines.setSpacing(Space.S)
         self._lines.addWidget(self._head)
         self._show_count()
+
+    @property
+    def limit_bytes_s(self) -> float | None:
+        """What is chosen for all of them, those that are still to come too; None: as set."""
+        chosen = _LIMITS_MB_S[self.limit.choice]
+        return None if chosen is None else float(chosen * _MB)
 
     @property
     def going_on(self) -> frozenset[str]:
@@ -102,10 +108,6 @@ class FetchStrips(QWidget):
             self.count.setText(self.tr("{count} downloads").format(count=count))
         self._head.setVisible(bool(count))
         self.setVisible(bool(self._strips))
-
-    def _limit(self, choice: int) -> None:
-        chosen = _LIMITS_MB_S[choice]
-        self.limit_asked.emit(None if chosen is None else float(chosen * _MB))
 
     def _limits(self) -> tuple[str, ...]:
         words = (fmt.size(limit * _MB) for limit in _LIMITS_MB_S if limit is not None)

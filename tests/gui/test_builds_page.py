@@ -329,8 +329,8 @@ class TestHub:
         services.post(builds_demo.offers_known(online=False), builds_demo.offline())
         assert get._stack.currentIndex() == builds_get.FILLED
         assert len(shown(get.model)) == 11
-        assert "gave no answer: no connection." in get.asked.text()
-        assert get.asked.text().endswith("What is known from before is shown.")
+        said = plain(get.asked.text())
+        assert said.startswith("huggingface.co gave no answer: no connection. The hub was last")
         assert get.ask.isEnabled()
 
     def test_before_it_was_ever_asked_it_says_so(self, get, services):
@@ -339,6 +339,14 @@ class TestHub:
         ]
         services.post(OffersKnown(Offers(tuple(never))))
         assert get.asked.text() == "As shipped with Gram; the hub was not asked yet."
+
+    def test_offline_before_it_was_ever_asked_is_not_called_unasked(self, get, services):
+        bare = [
+            replace(o, build=replace(o.build, listed_at=None)) for o in builds_demo.offers().offers
+        ]
+        told = builds_demo.offline().offers.told
+        services.post(OffersKnown(Offers(tuple(bare), told=told)))
+        assert get.asked.text().endswith("What is shown was shipped with Gram.")
 
     def test_a_search_shows_repositories_that_can_be_added(self, qtbot, get, services):
         get.search.setText("llama")
@@ -459,6 +467,10 @@ class TestFetching:
         begin(qtbot, page.get)
         page.strips.limit.choose(2)
         assert services.of("limit") == [(2_000_000.0,)]
+        select(page.get, lambda o: o.held is builds_demo.PART)
+        press(qtbot, page.get, "Get")
+        # what is asked for later too
+        assert services.of("fetch")[-1][0].limit_bytes_s == 2_000_000.0
         page.strips.limit.choose(0)
         assert services.of("limit")[-1] == (None,)
 
@@ -550,6 +562,14 @@ class TestRefusals:
         services.post(builds_demo.failed(name, "download_gated"))
         said = page.strips.strip(name).banner.accessibleName()
         assert "Open its page on Hugging Face" in said
+
+    def test_an_error_that_names_no_build_is_told_with_its_name(self, qtbot, page, services):
+        name = begin(qtbot, page.get)
+        services.post(
+            builds_demo.failed(name, "hub_unreachable", host="huggingface.co", detail="silence")
+        )
+        text = page.strips.strip(name).banner.text
+        assert text == f"{name}: huggingface.co gave no answer: silence."
 
     def test_a_call_that_fails_ends_its_strip(self, qtbot, page, services):
         name = begin(qtbot, page.get)
