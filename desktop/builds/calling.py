@@ -68,7 +68,10 @@ def _forms(name: str) -> set[str]:
 def _is_of(wanted: BuildName, place: FoundPlace) -> bool:
     """Whether a build that is called so is of the repository, and what `wanted` says of it."""
     known = parse_name(place.name)
-    if not isinstance(known, BuildName) or _repository(known) != _repository(wanted):
+    if (
+        not isinstance(known, BuildName)
+        or known.repository.casefold() != wanted.repository.casefold()
+    ):
         return False
     if wanted.same_build(known):
         return True
@@ -81,10 +84,6 @@ def _is_of(wanted: BuildName, place: FoundPlace) -> bool:
         return True
     whole = whole_path(file)
     return known.quantization is None and is_tag_of(wanted.quantization, label_of(whole), whole)
-
-
-def _repository(name: BuildName) -> str:
-    return f"{name.owner}/{name.repo}".casefold()
 
 
 def _file_names(build: FoundBuild) -> set[str]:

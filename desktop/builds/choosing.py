@@ -47,7 +47,7 @@ def choose(found: Listing, name: BuildName) -> RemoteBuild:
         BuildError: `hub_no_builds`, `hub_no_tag`, `hub_several`; both name what there is.
     """
     check_builds(found)
-    shown = _shown(found)
+    shown = found.repository.name
     if name.file is not None:
         return _one(found.builds, _of_file(found.builds, name.file), shown, name.file)
     if name.quantization is not None:
@@ -65,7 +65,7 @@ def check_builds(found: Listing) -> None:
         BuildError: `hub_no_builds`.
     """
     if not found.builds:
-        raise BuildError("hub_no_builds", name=_shown(found), detail=_why_none(found))
+        raise BuildError("hub_no_builds", name=found.repository.name, detail=_why_none(found))
 
 
 def tags(builds: Iterable[RemoteBuild]) -> str:
@@ -108,7 +108,3 @@ def _why_none(found: Listing) -> str:
     if found.incomplete:
         return "parts of its split files are missing"
     return "no GGUF file in it is a model" if found.beside else "there is no GGUF file in it"
-
-
-def _shown(found: Listing) -> str:
-    return f"{found.repository.owner}/{found.repository.repo}"

@@ -86,7 +86,7 @@ class Listings:
 
 def key_of(listing: Listing) -> str:
     """A repository's name, with which it is found whatever the capitals."""
-    return f"{listing.repository.owner}/{listing.repository.repo}".casefold()
+    return listing.repository.name.casefold()
 
 
 def _newest(rows: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -101,7 +101,7 @@ def _newest(rows: Mapping[str, Any]) -> Mapping[str, Any]:
 def _written(listing: Listing) -> dict[str, Any]:
     facts = listing.repository
     told: dict[str, Any] = {
-        "id": f"{facts.owner}/{facts.repo}",
+        "id": facts.name,
         "sha": facts.commit,
         "gated": "auto" if facts.gated else False,
         "cardData": {"license": facts.license, "base_model": list(facts.base_models)},

@@ -63,6 +63,11 @@ class BuildName:
     revision: str | None = None
     """Branch or commit; None: the main branch."""
 
+    @property
+    def repository(self) -> str:
+        """`owner/repo`."""
+        return f"{self.owner}/{self.repo}"
+
     def __str__(self) -> str:
         """The name as users write it; the web address where that cannot say it all.
 

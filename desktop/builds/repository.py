@@ -62,7 +62,7 @@ class Hub:
         path = f"/api/models/{_named(name)}"
         if name.revision:
             path += f"/revision/{quote(name.revision, safe='')}"
-        reply = ask(self.session, path, {}, _shown(name))
+        reply = ask(self.session, path, {}, name.repository)
         return self._read(read_facts, reply.value)
 
     def files(self, name: BuildName) -> tuple[RemoteFile, ...]:
@@ -73,7 +73,7 @@ class Hub:
         """
         path = f"/api/models/{_named(name)}/tree/{quote(name.revision or 'main', safe='')}"
         files: dict[str, RemoteFile] = {}
-        for value in self._pages(path, {"recursive": ["1"]}, _shown(name)):
+        for value in self._pages(path, {"recursive": ["1"]}, name.repository):
             for file in self._read(read_files, value):
                 if file.path in files:
                     raise unusable(self.host, "it has one file twice")
@@ -138,11 +138,7 @@ class Hub:
 
 def _named(name: BuildName) -> str:
     """Owner and repository as a part of an address; BuildName may have been made by hand."""
-    told = f"{name.owner}/{name.repo}"
+    told = name.repository
     if not is_repository(told):
         raise BuildError("build_not_found", name=told)
     return told
-
-
-def _shown(name: BuildName) -> str:
-    return f"{name.owner}/{name.repo}"

@@ -69,8 +69,8 @@ def add(name: str, *, as_json: bool) -> None:
         say("Added. `gram builds` shows what is in it.")
         return
     facts = kept.listing.repository
-    say(f"Added: {facts.owner}/{facts.repo}, {plural(len(kept.listing.builds), 'build')}")
-    say(f"See them:   gram builds search {facts.owner}/{facts.repo}")
+    say(f"Added: {facts.name}, {plural(len(kept.listing.builds), 'build')}")
+    say(f"See them:   gram builds search {facts.name}")
 
 
 def listed(found: Offers) -> None:

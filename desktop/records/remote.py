@@ -36,6 +36,11 @@ class RepositoryFacts:
     downloads: int | None = None
     """In the last 30 days."""
 
+    @property
+    def name(self) -> str:
+        """`owner/repo`."""
+        return f"{self.owner}/{self.repo}"
+
 
 @dataclass(frozen=True, slots=True)
 class RemoteBuild:

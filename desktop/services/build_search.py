@@ -51,7 +51,7 @@ class BuildSearch:
         """
         name = _repository(request.words)
         if name is not None:
-            return self._of_repository(request, f"{name.owner}/{name.repo}", online=online)
+            return self._of_repository(request, name.repository, online=online)
         try:
             refuse_unknown(request.words)
         except GramError:

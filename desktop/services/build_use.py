@@ -88,7 +88,7 @@ def _facts(named: Named, whole: Whole, settings: UseSettings) -> UseFacts:
         sum(file.stat().st_size for file in whole.files),
         sys.platform,
         settings,
-        f"{repository.owner}/{repository.repo}" if repository else None,
+        repository.repository if repository else None,
         (repository.quantization if repository else None) or _label(first),
         first.places,
     )

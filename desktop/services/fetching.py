@@ -119,7 +119,7 @@ class Fetch:
         try:
             listed = listing(hub, name)
         except BuildError as e:
-            remembered = listings.read()[0].get(f"{name.owner}/{name.repo}".casefold())
+            remembered = listings.read()[0].get(name.repository.casefold())
             if e.code not in NO_ANSWER or remembered is None:
                 raise
             return choose(remembered.listing, name)

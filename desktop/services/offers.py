@@ -102,7 +102,7 @@ class Catalogue:
         for build in remembered.listing.builds:
             yield OfferedBuild(
                 build.name,
-                f"{facts.owner}/{facts.repo}",
+                facts.name,
                 build.quantization,
                 model.id if model else None,
                 build.size_bytes,
@@ -117,7 +117,7 @@ class Catalogue:
 
     def _model_of(self, listed: Listing) -> Model | None:
         facts = listed.repository
-        known = self._models.get(f"{facts.owner}/{facts.repo}".casefold())
+        known = self._models.get(facts.name.casefold())
         by_base = (self._aliases.get(base.casefold()) for base in facts.base_models)
         return known or next(filter(None, by_base), None)
 
@@ -214,7 +214,7 @@ def search(environment: Mapping[str, str], words: str) -> tuple[str, ...]:
         GramError: see `hub_answers.ask`.
     """
     with open_hub(environment) as hub:
-        return tuple(f"{facts.owner}/{facts.repo}" for facts in hub.search(words))
+        return tuple(facts.name for facts in hub.search(words))
 
 
 def add(paths: Paths, environment: Mapping[str, str], text: str) -> Remembered | None:
@@ -245,7 +245,7 @@ def forget_added(paths: Paths, text: str) -> bool:
     name = parse_name(text)
     if not isinstance(name, BuildName):
         return remove_folder(paths, text)
-    return Listings(paths.data).forget(f"{name.owner}/{name.repo}")
+    return Listings(paths.data).forget(name.repository)
 
 
 def _listed(hub: Hub, repository: str) -> Listing:
