@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 MODEL = "llama-3.2-1b-instruct"
 """Whose page is shown."""
 SETTLE_MS = 300
+LOOK_MS = 50
 LIVE_AFTER = 0.6
 """The share of a run at which its picture is taken."""
 
@@ -289,6 +290,7 @@ def real(app: QApplication) -> None:
             gram.theme.use(scheme)
             save(window, IMAGES, f"machine-{scheme}", REAL_SIZE)
         estimates(gram)
+        builds(gram)
     finally:
         window.close()
         gram.close()
@@ -299,21 +301,30 @@ def estimates(gram: "App") -> None:
     window, content = gram.window, gram.window.content
     content.show_page(FITS)
     section = content.fits.section
-    until(gram.bridge, lambda: bool(section.fits.contexts))
+    until(lambda: bool(section.fits.contexts))
     section.fits.list.table.selectRow(0)
     shots(gram, "fits")
     model = next(r.model for r in fits_rows(section.fits) if r.model.id == MODEL)
     section.open_model(model, section.fits.slider.tokens)
-    until(gram.bridge, lambda: section.model.devices.model.rowCount() > 0)
+    until(lambda: section.model.devices.model.rowCount() > 0)
     shots(gram, "estimate")
     section.model.tabs.show_part(1)
     section.model.devices.table.selectRow(0)
     shots(gram, "estimate-devices")
     section.open_device(section.model.devices.model.record(1).id)
-    until(gram.bridge, lambda: section.device.model.rowCount() > 0)
+    until(lambda: section.device.model.rowCount() > 0)
     section.device.tabs.show_part(2)
     shots(gram, "estimate-device")
     window.content.show_page(FITS)
+
+
+def builds(gram: "App") -> None:
+    """What can be had for this machine, as shipped: the hub is not asked."""
+    gram.window.content.show_page(BUILDS)
+    page = gram.window.content.builds.section.page
+    until(lambda: page.get.model.rowCount() > 0)
+    page.get.table.selectRow(0)
+    shots(gram, "builds")
 
 
 def fits_rows(page: "FitsPage") -> "list[FitRow]":
@@ -328,10 +339,18 @@ def shots(gram: "App", name: str) -> None:
         save(gram.window, IMAGES, f"{name}-{scheme}", REAL_SIZE)
 
 
-def until(bridge: Bridge, holds: Callable[[], bool]) -> None:
-    """Run the event loop, event by event of the services, until `holds`."""
-    while not holds():
-        wait_for(bridge.received)
+def until(holds: Callable[[], bool]) -> None:
+    """Run the event loop until `holds`.
+
+    It is looked at by a timer: an event that a service posted before anybody waits for it is
+    handled without waking who waits then.
+    """
+    loop = QEventLoop()
+    look = QTimer(interval=LOOK_MS)
+    look.timeout.connect(lambda: loop.quit() if holds() else None)
+    look.start()
+    loop.exec()
+    look.stop()
 
 
 def own_profile() -> None:

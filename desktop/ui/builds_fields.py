@@ -209,8 +209,9 @@ def held_lines(held: HeldBuild) -> Iterator[str]:
         yield _tr("Its removal frees {size}.").format(size=fmt.size(held.freed_bytes))
     if held.pinned:
         yield _tr("Pinned: it is never removed to make room.")
-    names = ", ".join(path.name for path in held.files)
-    yield _tr("{files} in {folder}").format(files=names, folder=held.files[0].parent)
+    if held.files:
+        names = ", ".join(path.name for path in held.files)
+        yield _tr("{files} in {folder}").format(files=names, folder=held.files[0].parent)
     if held.sha256 is None:
         yield _tr("Its sha256 is not known yet: it is read when the build is first measured.")
     else:

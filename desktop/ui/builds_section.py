@@ -238,7 +238,9 @@ class BuildsSection(QWidget):
         """One after the other; what is measured elsewhere comes first."""
         if self._to_measure and not self._blocked:
             held = self._to_measure.pop(0)
-            self.measure_asked.emit(str(held.files[0]), held.name)
+            # by its file: several programs may call builds by one name
+            build = str(held.files[0]) if held.files else held.name
+            self.measure_asked.emit(build, held.name)
 
     def _use(self, held: HeldBuild, fit: FitRow | None) -> None:
         self._services.use_build(held.name, fit)

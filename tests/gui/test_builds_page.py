@@ -24,7 +24,7 @@ from desktop.ui import builds_get, builds_here
 from desktop.ui.builds_fields import SIZE
 from desktop.ui.builds_page import HERE
 from desktop.ui.builds_section import LIST, USE
-from desktop.ui.components import Card
+from desktop.ui.components import Card, Reading
 from desktop.ui.content import BUILDS, FITS, MEASURE, RESULTS
 from desktop.ui.context_slider import full_context
 from tests.gui import builds_demo, demo, fits_demo
@@ -684,6 +684,12 @@ class TestHere:
         assert not here.pin.isEnabled()
         assert not here.check.isEnabled()
 
+    def test_one_whose_files_are_not_known_can_be_looked_at(self, here, services):
+        services.post(builds_demo.shelf_known(replace(builds_demo.HELD, files=())))
+        here.table.selectRow(0)
+        said = here.pane.text.toPlainText()
+        assert said.splitlines()[-1] == f"sha256 {builds_demo.HELD.sha256}"
+
     def test_an_unfinished_one_can_be_deleted_but_not_run(self, here):
         select(here, lambda h: h is builds_demo.PART)
         assert not here.measure.isEnabled()
@@ -790,6 +796,13 @@ class TestUse:
         assert panel.copied.text() == "Copied: File of Ollama"
         assert panel.told.isVisible()
 
+    def test_each_text_is_shown_whole(self, qtbot, section, page, services):
+        services.post(builds_demo.use_known())
+        qtbot.waitUntil(lambda: len(visible_cards(section.use)) == 3)
+        shown_texts = section.use.findChildren(Reading)
+        assert len(shown_texts) == 3
+        assert [t.verticalScrollBar().maximum() for t in shown_texts] == [0, 0, 0]
+
     def test_there_is_a_way_back(self, qtbot, section, page, services):
         services.post(builds_demo.use_known())
         qtbot.keyClick(section.use.back, Qt.Key.Key_Left, Qt.KeyboardModifier.AltModifier)
@@ -871,6 +884,18 @@ def test_nothing_is_wider_than_the_window(qtbot, window, page, services, size, p
             right = button.mapTo(window, button.rect().topRight()).x()
             assert right < window.width(), button.text()
             assert button.width() >= button.sizeHint().width(), button.text()
+
+
+@pytest.mark.parametrize("part", [0, 1])
+def test_a_low_window_shows_rows_and_nothing_lies_over_them(qtbot, window, page, services, part):
+    services.post(builds_demo.step(NAME))
+    page.tabs.show_part(part)
+    window.resize(1024, 640)
+    qtbot.waitUntil(lambda: window.height() == 640)
+    shown_part = page.get if part == 0 else page.here
+    table = shown_part.table
+    assert table.viewport().height() >= 3 * table.row_height
+    assert shown_part.pane.geometry().top() > shown_part._stack.geometry().bottom()
 
 
 def test_its_events_change_nothing_before_the_first_look(window, services):
