@@ -12,6 +12,9 @@ from desktop.records.offers import BuildOffer, Offers, Place
 from desktop.ui import format as fmt
 from desktop.ui import messages
 from desktop.ui.builds_fields import (
+    BUILD,
+    SIZE,
+    SPEED,
     group,
     is_quiet,
     names_in,
@@ -44,6 +47,12 @@ from desktop.ui.reasons_pane import ReasonsPane
 LOADING, FAILED, EMPTY, FILLED = range(4)
 ALL, FITTING, WHOLLY = range(3)
 """The choices of what is shown."""
+_SORTS: Final = (
+    (-1, Qt.SortOrder.AscendingOrder),
+    (SPEED, Qt.SortOrder.DescendingOrder),
+    (SIZE, Qt.SortOrder.AscendingOrder),
+    (BUILD, Qt.SortOrder.AscendingOrder),
+)
 _WHOLLY: Final = frozenset({Fit.ON_CARD, Fit.IN_MEMORY})
 
 
@@ -68,6 +77,7 @@ class GetPart(QWidget):
         self._fetched: frozenset[str] = frozenset()
         self.search = SearchField(self.tr("Search builds"))
         self.show_only = MenuButton(self.tr("Show"), self._choices())
+        self.sort_by = MenuButton(self.tr("Sort"), self._sorts())
         self.search_hub = QuietButton(self.tr("Search the hub"))
         self.count = Muted()
         self.name = SearchField(self.tr("Add owner/repository, an address, a file or a folder"))
@@ -264,6 +274,7 @@ class GetPart(QWidget):
         self.search.textChanged.connect(self._fill)
         self.search.returnPressed.connect(self._ask_words)
         self.show_only.chosen.connect(self._fill)
+        self.sort_by.chosen.connect(lambda at: self.table.sortByColumn(*_SORTS[at]))
         self.search_hub.clicked.connect(self._ask_words)
         self.name.returnPressed.connect(self._add)
         self.add.clicked.connect(self._add)
@@ -278,7 +289,8 @@ class GetPart(QWidget):
         self.use.clicked.connect(lambda: self._tell(self.use_asked))
 
     def _lay_out(self) -> None:
-        top = row(self.search, self.search_hub, self.show_only, self.count, gap=Space.S)
+        menus = (self.show_only, self.sort_by)
+        top = row(self.search, self.search_hub, *menus, self.count, gap=Space.S)
         top.setStretch(0, 1)
         self.count.setWordWrap(False)
         self.count.hide()
@@ -298,6 +310,14 @@ class GetPart(QWidget):
 
     def _choices(self) -> tuple[str, ...]:
         return (self.tr("all"), self.tr("what runs here"), self.tr("what fits wholly"))
+
+    def _sorts(self) -> tuple[str, ...]:
+        return (
+            self.tr("what fits best"),
+            self.tr("fastest first"),
+            self.tr("smallest first"),
+            self.tr("by name"),
+        )
 
 
 def _has(offer: BuildOffer, words: Sequence[str]) -> bool:

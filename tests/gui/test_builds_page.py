@@ -258,6 +258,17 @@ class TestGet:
         assert {o.fit.fit.value for o in shown(get.model)} == {"on_card"}
         assert 0 < len(shown(get.model)) < count
 
+    def test_the_order_can_be_chosen_and_taken_back(self, get):
+        before = shown(get.model)
+        get.sort_by.choose(2)
+        sizes = [o.build.size_bytes or o.fit.size_bytes for o in shown(get.model)]
+        assert sizes == sorted(sizes)
+        get.sort_by.choose(3)
+        titles = [text.casefold() for text in texts(get.model, 0)]
+        assert titles == sorted(titles)
+        get.sort_by.choose(0)
+        assert shown(get.model) == before
+
     def test_without_any_it_says_what_to_do(self, get, services):
         services.post(builds_demo.offers_known(offers=()))
         assert get._stack.currentIndex() == builds_get.EMPTY
@@ -860,8 +871,8 @@ def test_buttons_that_are_called_alike_are_told_apart(page, services):
 def test_tab_goes_from_top_to_bottom(qtbot, page):
     not_here(page.get)
     get, order = page.get, []
-    wanted = [get.search, get.search_hub, get.show_only, get.name, get.add, get.ask, get.table]
-    wanted += [get.pane.text, get.get_and_measure, get.get]
+    wanted = [get.search, get.search_hub, get.show_only, get.sort_by, get.name, get.add, get.ask]
+    wanted += [get.table, get.pane.text, get.get_and_measure, get.get]
     at = get.search
     while len(order) < len(wanted):
         if at.isVisible() and at.focusPolicy() & Qt.FocusPolicy.TabFocus:
