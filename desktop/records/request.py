@@ -27,6 +27,8 @@ class RunRequest:
 
     build: str = REFERENCE
     """A path, a build's name, or `REFERENCE`."""
+    called: str | None = None
+    """With a path: what its keeper's users call it; None: by its file's name."""
     signing: Signing = Signing.KEYCHAIN
     key_file: Path | None = None
     threads: int | None = None

@@ -215,12 +215,18 @@ class BuildCalls:
 
     def _offers(self, *, online: bool) -> OffersKnown:
         from desktop.services import offers  # noqa: PLC0415 - as above
+        from desktop.services.judging import row_of_offer  # noqa: PLC0415
         from desktop.services.shelf import shelf_of  # noqa: PLC0415
 
         if self._fits is None:
             return OffersKnown(Offers(online=online))
-        catalogue = offers.Catalogue(self._paths)
-        found = offers.offers_of(catalogue, self._fits, shelf_of(self._paths))
+        request = self._fits.request
+        found = offers.offers_of(
+            offers.Catalogue(self._paths),
+            self._fits,
+            shelf_of(self._paths),
+            estimate=lambda build: row_of_offer(self._ground(), build, request),
+        )
         return OffersKnown(Offers(found.offers, online=online, told=found.told))
 
     def _asked(self) -> OffersKnown:

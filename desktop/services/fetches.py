@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from desktop.builds.control import StoppedError
+from desktop.builds.preferences import read_preferences
 from desktop.errors import GramError, Reason
 from desktop.records.build_events import FetchEnded
 from desktop.records.offers import FetchRequest, FetchState, FetchStep
-from desktop.services.fetching import Fetch, Means
+from desktop.services.fetching import Fetch, Means, limit_of
 
 log = logging.getLogger(__name__)
 Post = Callable[[FetchStep | FetchEnded], None]
@@ -73,7 +74,9 @@ class Fetches:
                 self._end(job, FetchEnded(name, None, stopped=True))
 
     def limit(self, bytes_s: float | None) -> None:
-        """Set the limit of the one that runs; None: none."""
+        """Set the limit of those that were asked for; None: what the settings say."""
+        if bytes_s is None:
+            bytes_s = limit_of(read_preferences(self._means.paths.settings)[0])
         with self._lock:
             for job in self._jobs.values():
                 job.fetch.control.limit(bytes_s)

@@ -89,8 +89,8 @@ class Fetch:
         preferences, told = read_preferences(self._paths.settings)
         for reason in told:
             log.warning("settings of builds: %s", reason.text())
-        if self.request.limit_bytes_s is None and preferences.limit_mb_s is not None:
-            self.control.limit(preferences.limit_mb_s * 1e6)
+        if self.request.limit_bytes_s is None:
+            self.control.limit(limit_of(preferences))
         self._say(FetchState.ASKING)
         with open_hub(self._environment) as hub:
             build = self._find(hub)
@@ -255,6 +255,11 @@ def remember(listings: Listings, listed: Listing) -> None:
         listings.keep(listed, utc_now())
     except BuildError as e:
         log.warning("a listing is not kept: %s", e)
+
+
+def limit_of(preferences: BuildPreferences) -> float | None:
+    """Bytes a second that downloads may take; None: all that come."""
+    return None if preferences.limit_mb_s is None else preferences.limit_mb_s * 1e6
 
 
 def _key(build: RemoteBuild) -> str:

@@ -2,16 +2,19 @@
 
 from collections.abc import Callable, Iterable
 
+from desktop.estimate.catalogue import find
 from desktop.estimate.sizes import weights_of
 from desktop.estimate.token_work import Asked
 from desktop.machine.metered import is_metered
 from desktop.records.build import Header
 from desktop.records.fits import FitRow, FitsRequest
+from desktop.records.offers import OfferedBuild
 from desktop.records.remote import RemoteBuild
 from desktop.services.asked import asked_of, quant_of
 from desktop.services.estimates import row_of
 from desktop.services.fetching import Judge
 from desktop.services.ground import Ground
+from desktop.services.profiles import models
 
 
 def fit_of(ground: Ground, header: Header, build: RemoteBuild) -> FitRow:
@@ -26,6 +29,18 @@ def fit_of(ground: Ground, header: Header, build: RemoteBuild) -> FitRow:
     usual = FitsRequest()
     context = min(usual.context, asked.model.context_trained or usual.context)
     return row_of(ground, asked, FitsRequest(context, min(usual.depth, context - 1)))
+
+
+def row_of_offer(ground: Ground, build: OfferedBuild, request: FitsRequest) -> FitRow | None:
+    """The estimate of a build by its model and quantization; None where they are not known.
+
+    Raises:
+        GramError: `resource_damaged`, `bad_number`.
+    """
+    model, quant = find(build.model or "", models()), quant_of(build.quantization)
+    if model is None or quant is None:
+        return None
+    return row_of(ground, Asked(model, quant, weights_of(model, quant)), request)
 
 
 def rows_by(

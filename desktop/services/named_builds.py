@@ -21,16 +21,30 @@ from desktop.services.shelf import found_elsewhere
 log = logging.getLogger(__name__)
 
 
-def locate_build(paths: Paths, text: str) -> Named:
+def locate_build(paths: Paths, text: str, called: str | None = None) -> Named:
     """What `text` means; nothing is hashed.
 
     Where it is no file and none of Gram's own, it is searched among what other programs keep, which
     takes up to half a minute for each of them.
 
+    Args:
+        paths: the profile.
+        text: as the person wrote it.
+        called: with a path, the name by which its keeper knows it: a blob's own name says nothing.
+
     Raises:
         BuildError: as `store.locate`.
     """
-    return locate(text, paths, lambda: _elsewhere(paths))
+    named = locate(text, paths, lambda: _elsewhere(paths))
+    if called is None or not named.as_it_is:
+        return named
+    try:
+        kept = locate(called, paths, lambda: _elsewhere(paths)).copies
+    except BuildError as e:
+        log.info("%s is known by its file's name only: %s", called, e)
+        return named
+    same = [found for found in kept if found.files[0] == named.path]
+    return Named((same[0],)) if same else named
 
 
 def identify_build(paths: Paths, named: Named, progress: Progress | None = None) -> LocalBuild:

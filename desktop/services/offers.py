@@ -1,7 +1,7 @@
 """Builds that can be had: as shipped, as repositories listed them last, and as the hub says now."""
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
@@ -88,6 +88,12 @@ class Catalogue:
         found = (b for b in every if b.repository.casefold() == told)
         return tuple(sorted(found, key=lambda b: (b.size_bytes or 0, b.name)))
 
+    @property
+    def added(self) -> tuple[OfferedBuild, ...]:
+        """Of the catalogue's models, in repositories that the person added."""
+        every = (build for builds in self._of_model.values() for build in builds)
+        return tuple(build for build in every if build.added)
+
     def _all(self) -> Iterator[OfferedBuild]:
         for remembered in self._remembered.values():
             yield from self._listed(remembered)
@@ -122,8 +128,17 @@ class Catalogue:
         return known or next(filter(None, by_base), None)
 
 
-def offers_of(catalogue: Catalogue, fits: Fits, shelf: Shelf, *, every: bool = False) -> Offers:
-    """What can be had for the rows of `fits`, in their order; then what the catalogue lacks.
+def offers_of(
+    catalogue: Catalogue,
+    fits: Fits,
+    shelf: Shelf,
+    *,
+    every: bool = False,
+    estimate: Callable[[OfferedBuild], FitRow | None] = lambda _: None,
+) -> Offers:
+    """What can be had for the rows of `fits`, in their order; then what the person added.
+
+    Last comes what is of no model of the catalogue.
 
     Args:
         catalogue: what is known.
@@ -131,13 +146,17 @@ def offers_of(catalogue: Catalogue, fits: Fits, shelf: Shelf, *, every: bool = F
         shelf: what is here already.
         every: all publishers of a row; else one: what is here, else the first that is known to
             have it.
+        estimate: of builds that were added and are no row's: other quantizations.
     """
     held = Held(shelf)
     found: list[BuildOffer] = []
     for row in fits.rows:
         offers = [BuildOffer(b, row, held.of(b)) for b in catalogue.of_row(row)]
         found += offers if every else sorted(offers, key=_rank)[:1]
-    found += [BuildOffer(b, None, held.of(b)) for b in catalogue.others]
+    shown = {offer.build.name for offer in found}
+    added = (build for build in catalogue.added if build.name not in shown)
+    found += [BuildOffer(build, estimate(build), held.of(build)) for build in added]
+    found += [BuildOffer(build, None, held.of(build)) for build in catalogue.others]
     return Offers(tuple(found), told=catalogue.told)
 
 

@@ -59,7 +59,8 @@ class Session(Attempt):
         self.say(Phase.PREPARING)
         if not self._wants_reference():
             # a file that is no build is told before a keychain asks for a password
-            self._named = self.slowly(lambda: locate_build(paths, self._request.build))
+            wanted, called = self._request.build, self._request.called
+            self._named = self.slowly(lambda: locate_build(paths, wanted, called))
             read_whole(self._named.path)
         signer = self.open_signer(self._request.signing, self._request.key_file)
         local = self._find_build(paths)

@@ -22,6 +22,7 @@ class BuildCard(Card):
         super().__init__("", parent)
         self.setAccessibleName(self.tr("Build"))
         self.wanted = REFERENCE
+        self.called: str | None = None
         self.body.setSpacing(Space.S)
         self.body.insertWidget(0, Muted(self.tr("Build")))
         self._labels = (self.tr("Name"), self.tr("Quantization"), self.tr("Size"))
@@ -41,7 +42,7 @@ class BuildCard(Card):
 
     def use_reference(self) -> None:
         """Measure the build that every machine measures."""
-        self.wanted = REFERENCE
+        self.wanted, self.called = REFERENCE, None
         self._forget(
             self.tr("Reference build"),
             self.tr("A small model that every machine measures, so that machines compare."),
@@ -49,11 +50,14 @@ class BuildCard(Card):
 
     def use_file(self, path: Path) -> None:
         """Measure the GGUF file at `path`; only its name is shown."""
-        self.use_build(str(path), path.stem)
+        self._use(str(path), path.stem)
 
     def use_build(self, build: str, name: str) -> None:
         """Measure a build that is here, as a request names it; `name` is shown."""
-        self.wanted = build
+        self._use(build, name, called=name)
+
+    def _use(self, build: str, name: str, called: str | None = None) -> None:
+        self.wanted, self.called = build, called
         self._forget(
             fmt.breakable(name), self.tr("Its header is read when the measurement starts.")
         )

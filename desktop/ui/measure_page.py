@@ -62,7 +62,8 @@ class MeasurePage(QWidget):
 
     def measure(self) -> None:
         """Measure the chosen build; nothing while a run goes on."""
-        self._start(replace(self._base, build=self.build.wanted))
+        build = self.build
+        self._start(replace(self._base, build=build.wanted, called=build.called))
 
     def measure_build(self, build: str, name: str) -> None:
         """Choose a build that is here, shown as `name`, and measure it."""

@@ -54,6 +54,13 @@ def test_the_button_measures_the_reference_build(qtbot, window, services):
     assert window.content.measure.run.button.text() == "Stop"
 
 
+def test_a_build_that_another_program_keeps_is_measured_under_its_name(window, services):
+    window.content.measure.measure_build("/models/blobs/sha256-0123", "llama3.2:1b")
+    [request] = services.requests
+    assert (request.build, request.called) == ("/models/blobs/sha256-0123", "llama3.2:1b")
+    assert "sha256" not in window.content.measure.build.title.text()
+
+
 def test_a_second_press_of_the_key_starts_no_second_run(qtbot, window, services):
     qtbot.keyClick(window, Qt.Key.Key_F5)
     qtbot.keyClick(window, Qt.Key.Key_F5)

@@ -142,6 +142,16 @@ def test_what_begins_in_a_measurement_waits(fetches):
     assert Stand.made["a"].control.paused
 
 
+def test_no_limit_of_its_own_is_the_settings_limit(fetches, home):
+    fetches.fetch(FetchRequest("a"))
+    control = Stand.made["a"].control
+    fetches.limit(5e6)
+    assert control._limit == 5e6
+    home.settings.write_text("[builds]\nlimit_mb_s = 3\n")
+    fetches.limit(None)
+    assert control._limit == 3e6
+
+
 def test_what_nobody_expected_is_told(fetches, events, home):
     fetches.fetch(FetchRequest("a"))
     Stand.made["a"].error = ZeroDivisionError("x")

@@ -13,7 +13,12 @@ from desktop.builds.reference import reference
 from desktop.builds.store import find_build, list_builds, locate
 from desktop.errors import BuildError
 from desktop.records.build import LocalBuild
-from desktop.services.named_builds import locate_build, named_build, note_use
+from desktop.services.named_builds import (
+    identify_build,
+    locate_build,
+    named_build,
+    note_use,
+)
 from tests.unit.gguf_files import gguf_bytes, gguf_set
 from tests.unit.test_on_disk import snapshot
 
@@ -309,3 +314,29 @@ def test_of_files_elsewhere_no_use_is_noted(home, tmp_path, model):
     folder = tmp_path / hashlib.sha256(model).hexdigest()
     note_use(home, LocalBuild(SimpleNamespace(name="x"), folder / "x.gguf"))
     assert not (home.data / "library.json").exists()
+
+
+class TestCalled:
+    """A path with its keeper's name: a blob's own name says nothing."""
+
+    def test_it_has_the_name_where_the_bytes_are_right(self, home, person, model):
+        blob = in_ollama(person, model)
+        named = locate_build(home, str(blob), "tiny:1b")
+        assert named.path == blob
+        assert identify_build(home, named).build.name == "tiny:1b"
+        assert named_build(home, str(blob)).build.name == blob.name
+
+    def test_a_name_of_another_file_changes_nothing(self, home, person, model, tmp_path):
+        blob = in_ollama(person, model)
+        other = in_ollama(person, gguf_bytes(tmp_path, 2), tag="3b")
+        assert locate_build(home, str(other), "tiny:1b").path == other
+        assert named_build(home, str(blob)).path == blob
+
+    def test_nor_does_a_name_that_none_has(self, home, person, model):
+        blob = in_ollama(person, model)
+        assert locate_build(home, str(blob), "nobody:1b").path == blob
+
+    def test_what_a_keeper_claims_wrongly_is_told(self, home, person, model):
+        blob = in_ollama(person, model, claim="0" * 64)
+        named = locate_build(home, str(blob), "tiny:1b")
+        assert refused(lambda: identify_build(home, named)).code == "on_disk_claim_wrong"

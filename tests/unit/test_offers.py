@@ -16,6 +16,7 @@ from desktop.records.remote import RemoteFile, RepositoryFacts
 from desktop.services import offers as service
 from desktop.services.build_search import BuildSearch
 from desktop.services.estimates import fits_of
+from desktop.services.judging import row_of_offer
 from desktop.services.profiles import models
 from tests.unit.gguf_files import gguf_bytes
 from tests.unit.hub_routes import Canned, Repo, hub_server
@@ -104,6 +105,23 @@ class TestKnown:
         last = offers(home)[-1]
         assert (last.build.name, last.build.model, last.fit) == ("hf.co/me/odd:Q8_0", None, None)
         assert last.build.added
+
+    def test_what_was_added_is_shown_in_every_quantization(self, home):
+        base = next(alias for alias in MODEL.aliases if "/" in alias)
+        paths = ("x-Q4_K_M.gguf", "x-Q5_0.gguf")
+        Listings(home.data).keep(listing("me", "mine", *paths, base=(base,)), NOW, added=True)
+        asked = []
+
+        def estimate(build):
+            asked.append(build.name)
+            return row_of_offer(ground(), build, FitsRequest())
+
+        found = offers(home, fits(SMALL, "Q8_0"), estimate=estimate)
+        assert [o.build.name for o in found] == [
+            f"hf.co/{REPOSITORY}:Q8_0", "hf.co/me/mine:Q4_K_M", "hf.co/me/mine:Q5_0",
+        ]  # fmt: skip
+        assert asked == ["hf.co/me/mine:Q4_K_M", "hf.co/me/mine:Q5_0"]
+        assert [o.fit.quant.label for o in found[1:]] == ["Q4_K_M", "Q5_0"]
 
     def test_what_is_shipped_counts_until_its_repository_was_asked(self, home, monkeypatch):
         made = OfferedBuild(f"hf.co/{REPOSITORY}:Q4_K_M", REPOSITORY, "Q4_K_M", SMALL, 7, "a" * 64)
