@@ -3,6 +3,10 @@
 import threading
 import time
 from collections.abc import Callable
+from typing import Final
+
+PERSON: Final = "person"
+"""Paused by somebody who will resume it."""
 
 
 class StoppedError(Exception):
@@ -20,6 +24,7 @@ class Control:
         self._running = threading.Event()
         self._running.set()
         self._lock = threading.Lock()
+        self._held_by: set[str] = set()
         self._now = now
         self._limit = limit_bytes_s
         self._free_at = 0.0
@@ -30,13 +35,19 @@ class Control:
         self._stopped.set()
         self._running.set()
 
-    def pause(self) -> None:
-        """Hold it until `resume`."""
-        self._running.clear()
+    def pause(self, why: str = PERSON) -> None:
+        """Hold it until `resume` of the same reason."""
+        with self._lock:
+            self._held_by.add(why)
+            if not self._stopped.is_set():
+                self._running.clear()
 
-    def resume(self) -> None:
-        """Go on."""
-        self._running.set()
+    def resume(self, why: str = PERSON) -> None:
+        """Go on, unless another reason holds it."""
+        with self._lock:
+            self._held_by.discard(why)
+            if not self._held_by:
+                self._running.set()
 
     def limit(self, bytes_s: float | None) -> None:
         """Set the limit; None: none."""

@@ -15,6 +15,7 @@ from desktop.services.fetching import Fetch, Means, limit_of
 log = logging.getLogger(__name__)
 Post = Callable[[FetchStep | FetchEnded], None]
 _JOIN_S = 2.0
+_MEASURING = "measuring"
 _ENDS_ITSELF = frozenset({FetchState.FETCHING, FetchState.PAUSED, FetchState.CHECKING})
 """In these a stop is heard at once; a hub that is asked may be silent for long."""
 
@@ -24,8 +25,6 @@ class _Job:
     """One download; all but `fetch` is guarded by the queue's lock."""
 
     fetch: Fetch
-    paused: bool = False
-    """By the person."""
     state: FetchState = FetchState.WAITING
     over: bool = False
     """Its end was told: nothing more of it is."""
@@ -51,6 +50,8 @@ class Fetches:
             if request.name in self._jobs:
                 return
             job = _Job(self._new(request))
+            if self._held:
+                job.fetch.control.pause(_MEASURING)
             self._jobs[request.name] = job
             self._post_state(job, FetchState.WAITING)
             self._next()
@@ -86,7 +87,10 @@ class Fetches:
         with self._lock:
             self._held = held
             for job in self._jobs.values():
-                self._set_control(job)
+                if held:
+                    job.fetch.control.pause(_MEASURING)
+                else:
+                    job.fetch.control.resume(_MEASURING)
 
     def shutdown(self) -> None:
         """End all and wait a moment; what has come stays."""
@@ -115,7 +119,6 @@ class Fetches:
         job = next(iter(self._jobs.values()), None)
         if job is None or job.thread is not None:
             return
-        self._set_control(job)
         job.thread = threading.Thread(target=self._run, args=(job,), name="gram-fetch", daemon=True)
         job.thread.start()
 
@@ -135,17 +138,14 @@ class Fetches:
     def _set_paused(self, name: str, *, paused: bool) -> None:
         with self._lock:
             job = self._jobs.get(name)
-            if job is not None:
-                job.paused = paused
-                self._set_control(job)
-                if job.thread is None:
-                    self._post_state(job, FetchState.PAUSED if paused else FetchState.WAITING)
-
-    def _set_control(self, job: _Job) -> None:
-        if job.paused or self._held:
-            job.fetch.control.pause()
-        else:
-            job.fetch.control.resume()
+            if job is None:
+                return
+            if paused:
+                job.fetch.control.pause()
+            else:
+                job.fetch.control.resume()
+            if job.thread is None:
+                self._post_state(job, FetchState.PAUSED if paused else FetchState.WAITING)
 
     def _post_state(self, job: _Job, state: FetchState) -> None:
         self._tell(FetchStep(job.fetch.request.name, state))

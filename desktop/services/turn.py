@@ -12,6 +12,8 @@ from desktop.own_files import never_a_pipe
 from desktop.paths import Paths
 
 POLL_S: Final = 0.2
+_LOOKED_S: Final = 0.5
+"""Another one may hold the lock for an instant, to see whether somebody measures."""
 _SHOWN_BYTES: Final = 40
 
 
@@ -38,7 +40,7 @@ def measuring_turn(
     """
     lock = FileLock(paths.measure_lock)
     try:
-        _acquire(lock, 0)
+        _acquire(lock, _LOOKED_S)
     except Timeout:
         if not wait:
             raise BenchError("busy", holder=_holder(paths)) from None
@@ -51,6 +53,17 @@ def measuring_turn(
         yield
     finally:
         lock.release()
+
+
+def is_measuring(paths: Paths) -> bool:
+    """Whether somebody measures in this profile now, in whatever process."""
+    try:
+        with FileLock(paths.measure_lock, timeout=0):
+            return False
+    except Timeout:
+        return True
+    except OSError:
+        return False
 
 
 @contextmanager
