@@ -12,10 +12,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeAlias
 
-from desktop.sentences import builds, doors, estimates, measuring, statements
+from desktop.sentences import builds, doors, estimates, figures, measuring, statements
 from desktop.sentences.sentence import Sentence
 
 Param: TypeAlias = str | int | float
+SIZES: Final = "_bytes"
+"""How the names of parameters end that are sizes."""
 
 
 CATALOGUE: Final[Mapping[str, Sentence]] = MappingProxyType(
@@ -82,7 +84,16 @@ class LedgerError(GramError):
 
 
 def _fill(template: str, params: Mapping[str, Param]) -> str:
-    return template.format_map({name: in_sentence(value) for name, value in params.items()})
+    return template.format_map({name: _as_said(name, value) for name, value in params.items()})
+
+
+def is_size(name: str, value: Param) -> bool:
+    """Whether a parameter is a size, which sentences have in a unit that suits it: `98.4 MB`."""
+    return name.endswith(SIZES) and isinstance(value, int)
+
+
+def _as_said(name: str, value: Param) -> str:
+    return figures.size(int(value)) if is_size(name, value) else in_sentence(value)
 
 
 def in_sentence(value: Param) -> str:

@@ -59,6 +59,20 @@ class Control:
         """Whether it is held."""
         return not self._running.is_set()
 
+    @property
+    def stopped(self) -> bool:
+        """Whether it is to end."""
+        return self._stopped.is_set()
+
+    def pause_for(self, seconds: float) -> None:
+        """Wait so long while it is held.
+
+        Raises:
+            StoppedError: it is to end.
+        """
+        self._running.wait(seconds)
+        self.check_stopped()
+
     def check(self) -> None:
         """Wait while it is held.
 

@@ -1,6 +1,7 @@
 """Room for more builds within the disk budget: first a plan that people can read, then the deed."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -83,17 +84,38 @@ def _there(folder: Path) -> Path:
     return next((f for f in (folder, *folder.parents) if f.exists()), folder)
 
 
-def evict(library: Library, care: Care, plan: EvictionPlan) -> Evicted:
+def evict(
+    library: Library,
+    care: Care,
+    plan: EvictionPlan,
+    name: str,
+    *,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Evicted:
     """Carry out a plan; what was pinned, used or changed since stays and is told.
+
+    Args:
+        library: whose builds.
+        care: removes them.
+        plan: what is to go.
+        name: of the build that needs the room.
+        stopped: asked before each; nothing more goes then.
 
     Raises:
         BuildError: `library_short` where it would not make room enough; then nothing goes.
     """
     if plan.short_bytes:
-        raise BuildError("library_short", short_gb=round(plan.short_bytes / _GB, 1))
+        raise BuildError(
+            "library_short",
+            name=name,
+            need_bytes=plan.needed_bytes,
+            short_bytes=plan.short_bytes,
+        )
     gone: list[LibraryEntry] = []
     told: list[Reason] = []
     for entry in plan.deletions:
+        if stopped():
+            break
         try:
             if library.entry(entry.sha256) == entry:
                 care.delete(entry.sha256)

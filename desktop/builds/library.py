@@ -45,10 +45,7 @@ class Library:
         Raises:
             BuildError: `library_write`.
         """
-        stored: dict[str, str] = {}
-        for n, (file, of_file) in enumerate(files.items()):
-            own = stored_name(file)
-            stored[f"{n}-{own}" if own in stored else own] = of_file
+        stored = _stored(files)
         sha256 = next(iter(stored.values()))
         moment = utc_text(self._now())
 
@@ -57,6 +54,12 @@ class Library:
 
         self._index.change(sha256, noted)
         return tuple(self._paths.builds / sha256 / file for file in stored)
+
+    def places(self, files: Mapping[str, str]) -> tuple[Path, ...]:
+        """Where `expect` puts or has put these files; nothing is noted."""
+        stored = _stored(files)
+        folder = self._paths.builds / next(iter(stored.values()))
+        return tuple(folder / file for file in stored)
 
     def use(self, sha256: str) -> None:
         """Note that a build is used now; of one that is not noted, nothing.
@@ -132,3 +135,12 @@ class Library:
             BuildError: `library_write`.
         """
         self._index.change(sha256, lambda _: None)
+
+
+def _stored(files: Mapping[str, str]) -> dict[str, str]:
+    """By names that every system takes; two of one name in two folders get another each."""
+    stored: dict[str, str] = {}
+    for n, (file, of_file) in enumerate(files.items()):
+        own = stored_name(file)
+        stored[f"{n}-{own}" if own in stored else own] = of_file
+    return stored

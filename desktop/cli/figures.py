@@ -7,6 +7,7 @@ from desktop.estimate import printed
 from desktop.records.energy import Energy, MeterFacts, Scope
 from desktop.records.run import Note, Rate
 from desktop.rules.marks import signs
+from desktop.sentences import figures
 
 DASH = "—"
 _SCOPES: Final[Mapping[Scope, str]] = {
@@ -47,12 +48,7 @@ def marked(figure: str, marks: Iterable[Note]) -> str:
 
 def size(count_bytes: int | None) -> str:
     """Decimal: `98.4 MB`, `25.2 GB`."""
-    if count_bytes is None:
-        return DASH
-    for factor, unit in ((10**9, "GB"), (10**6, "MB"), (10**3, "kB")):
-        if count_bytes >= factor:
-            return f"{number(count_bytes / factor)} {unit}"
-    return f"{count_bytes} B"
+    return DASH if count_bytes is None else figures.size(count_bytes)
 
 
 def memory(count_bytes: int | None) -> str:

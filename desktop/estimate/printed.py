@@ -1,6 +1,7 @@
 """Figures as the estimate's page prints them, for the terminal and the window alike."""
 
 from desktop.records.estimate import Configuration, Interval, Speed
+from desktop.sentences import figures
 
 GIB = 2**30
 GB = 10**9
@@ -20,10 +21,7 @@ def span(speed: Speed) -> str:
 
 def figure(value: float) -> str:
     """Three significant figures, never in powers of ten: `0.0712`, `48.3`, `1,230`."""
-    if value == 0:
-        return "0"
-    digits = float(f"{value:.3g}")
-    return f"{digits:,.0f}" if abs(digits) >= 100 else f"{digits:#.3g}"  # noqa: PLR2004
+    return figures.figure(value)
 
 
 def seconds(found: Interval) -> str:

@@ -82,6 +82,11 @@ class EvictionPlan:
     """What is lacking even when all that may go is gone; then nothing should be."""
 
     @property
+    def short_or_more(self) -> bool:
+        """Whether there is no room as it is: something would have to go, or it does not suffice."""
+        return bool(self.deletions or self.short_bytes)
+
+    @property
     def freed_bytes(self) -> int:
         """By all deletions together."""
         return sum(entry.freed_bytes for entry in self.deletions)

@@ -178,6 +178,8 @@ class FetchStep:
     rate_bytes_s: float | None = None
     """Of the last seconds; None: none came."""
     time_left_s: float | None = None
+    told: Reason | None = None
+    """Something that the person should know while it goes on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,8 +38,12 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
         "Download the usual (little-endian) file of this build.",
     ),
     "gguf_cut": Sentence(
-        "{name} is cut short: its header speaks of {expected_bytes} bytes, "
-        "the file has {found_bytes}.",
+        "{name} is cut short: its header speaks of {expected_bytes}, and {missing_bytes} of them "
+        "are missing.",
+        "Download it again; an interrupted download leaves such a file.",
+    ),
+    "gguf_cut_header": Sentence(
+        "{name} is cut short: it ends after {found_bytes}, within its header.",
         "Download it again; an interrupted download leaves such a file.",
     ),
     "gguf_header": Sentence(
@@ -59,6 +63,20 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
     "build_not_here": Sentence(
         "There is no file {name} and no build of that name on this machine.",
         "Download it with `gram builds get {name}`, or run `gram builds` to see what is here.",
+    ),
+    "build_no_name": Sentence(
+        "“{name}” is no build that is here, and not the name of one that can be fetched.",
+        "Names are written owner/repo, hf.co/owner/repo:Q4_K_M or owner/repo/file.gguf, or as an "
+        "address of Hugging Face or of the mirror in HF_ENDPOINT. `gram builds search {words}` "
+        "shows names; `gram builds` shows what is here.",
+    ),
+    "build_unfinished": Sentence(
+        "{name} is an unfinished download: not all of it is here.",
+        "`gram builds get {name}` goes on where it was.",
+    ),
+    "build_damaged": Sentence(
+        "{name} was set aside because its bytes were not those that were fetched.",
+        "`gram builds get {name}` fetches it again.",
     ),
     "build_several": Sentence(
         "{name} may mean several builds that are here: {names}.",
@@ -106,7 +124,7 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
         "where it was.",
     ),
     "download_room": Sentence(
-        "{name} needs {need_mb} MB on the disk, and {free_mb} MB are free.",
+        "{name} needs {need_bytes} on the disk, and {free_bytes} are free.",
         "Free some disk space, or choose a smaller build.",
     ),
     "download_busy": Sentence(
@@ -114,12 +132,13 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
         "Wait for it, or stop it there.",
     ),
     "download_metered": Sentence(
-        "This connection is metered, and {name} has {size_gb} GB.",
-        "Wait for another connection, or download it all the same.",
+        "This connection is metered, and {name} has {size_bytes}.",
+        "Wait for another connection, or write --metered to download it all the same; "
+        "`gram settings builds.metered allow` is never asked again.",
     ),
     "download_not_run": Sentence(
         "{name} would not run on this machine. {detail}",
-        "Choose a smaller build, or download it all the same.",
+        "Choose a smaller build, or write --anyway to download it all the same.",
     ),
     "download_not_judged": Sentence(
         "Whether {name} runs on this machine is not known: {detail}",
@@ -285,18 +304,19 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
         "Fetch the build again, and check the drive.",
     ),
     "library_short": Sentence(
-        "{short_gb} GB more would be needed than can be freed.",
-        "Raise the disk budget (`[builds] budget_gb`), unpin or remove builds, or free some "
-        "disk space.",
+        "{name} needs {need_bytes}: {short_bytes} more than can be freed.",
+        "Raise the disk budget with `gram settings builds.budget_gb N`, unpin builds with "
+        "`gram builds unpin`, remove some with `gram builds rm`, or free some disk space.",
     ),
     "library_several": Sentence(
         "{name} may mean several builds: {names}.",
         "Name one by its whole name, or by how its sha256 begins.",
     ),
     "library_needs_room": Sentence(
-        "{name} needs {need_gb} GB. For it these would be removed, least recently used first: "
-        "{names} ({freed_gb} GB).",
-        "Allow that, pin what is to stay, or raise the disk budget.",
+        "{name} needs {need_bytes}. For it these would be removed, least recently used first: "
+        "{names} ({freed_bytes}).",
+        "Write --make-room to allow that, keep what is to stay with `gram builds pin`, or raise "
+        "the disk budget with `gram settings builds.budget_gb N`.",
     ),
     "remove_unasked": Sentence(
         "{name} was not removed: nobody could be asked.", "Write --yes to remove it all the same."
@@ -323,10 +343,10 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
         "Ollama keeps the build already, as {name}: the new name adds the settings and no copy.",
     ),
     "use_ollama_copy": Sentence(
-        "Ollama copies the build into its own store: {size_gb} GB more of the disk.",
+        "Ollama copies the build into its own store: {size_bytes} more of the disk.",
     ),
     "use_ollama_download": Sentence(
-        "`{command}` runs it too, without these settings, but downloads it again: {size_gb} GB.",
+        "`{command}` runs it too, without these settings, but downloads it again: {size_bytes}.",
     ),
     "use_ollama_split": Sentence(
         "Ollama takes builds in several files from version 0.35 on.",
@@ -357,7 +377,7 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
     ),
     "use_lms_hard_link": Sentence(
         "LM Studio gets a hard link and no copy. That works only if its models are on the same "
-        "drive; a copy takes {size_gb} GB more. It is linked once; later only `lms load` is "
+        "drive; a copy takes {size_bytes} more. It is linked once; later only `lms load` is "
         "needed.",
     ),
     "use_lms_folder": Sentence(

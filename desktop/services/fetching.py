@@ -10,7 +10,7 @@ from typing import Final
 
 from desktop.builds.choosing import choose, listing
 from desktop.builds.connection import Manner
-from desktop.builds.control import Control
+from desktop.builds.control import Control, StoppedError
 from desktop.builds.eviction import evict, plan_here
 from desktop.builds.hashes import hashes_in
 from desktop.builds.library import Library
@@ -24,22 +24,25 @@ from desktop.builds.reference import Wanted
 from desktop.builds.remote_header import remote_header
 from desktop.builds.repository import Hub
 from desktop.builds.transfer import download
-from desktop.clock import utc_now
+from desktop.clock import now_ns, utc_now
 from desktop.errors import BuildError, GramError, Reason
 from desktop.paths import Paths
 from desktop.records.build import Header
 from desktop.records.build_events import FetchEnded
 from desktop.records.fits import FitRow
-from desktop.records.library import BuildPreferences, Evicted, Kept
+from desktop.records.library import BuildPreferences, Evicted, EvictionPlan
 from desktop.records.offers import FetchRequest, FetchState, FetchStep, HeldBuild
 from desktop.records.on_disk import FoundBuild
 from desktop.records.remote import Listing, RemoteBuild
 from desktop.services.hub_access import hub_sessions, open_hub
 from desktop.services.pace import Pace
 from desktop.services.shelf import found_elsewhere, held_of, of_others
+from desktop.services.turn import is_measuring
 
 log = logging.getLogger(__name__)
-_GB: Final = 1e9
+_MEASURING: Final = "measured elsewhere"
+_LOOK_NS: Final = 2_000_000_000
+"""So often it is looked whether somebody measures."""
 NO_ANSWER: Final = frozenset({"hub_unreachable", "hub_busy", "proxy_unusable", "proxy_socks"})
 """The hub said nothing of what was asked, or could not be asked at all."""
 
@@ -81,6 +84,9 @@ class Fetch:
     def run(self) -> FetchEnded:
         """Find it here, or fetch it.
 
+        Returns:
+            Where it is; or, where something was removed for it, why it could not be fetched.
+
         Raises:
             GramError: why it is not here.
             StoppedError: by `control`; what has come stays for another time.
@@ -88,7 +94,7 @@ class Fetch:
         self._paths.ensure()
         preferences, told = read_preferences(self._paths.settings)
         for reason in told:
-            log.warning("settings of builds: %s", reason.text())
+            self._tell(reason)
         if self.request.limit_bytes_s is None:
             self.control.limit(limit_of(preferences))
         self._say(FetchState.ASKING)
@@ -96,19 +102,43 @@ class Fetch:
             build = self._find(hub)
             self.control.check()
             wanted = hub.wanted(build)
-            here = self._here(build) or self._elsewhere(build, wanted, preferences)
+            here = self._here(build, wanted) or self._elsewhere(build, wanted, preferences)
             if here is not None:
                 return here
             if preferences.metered == "ask":
                 self._refuse_metered(build)
+            # also says whether its files are given to this person, before anything goes for them
             self._refuse_unfit(hub, build, wanted)
         self.control.check()
+        # from here on a stop is heard at once
+        self._say(FetchState.FETCHING, 0, build.size_bytes)
         # noted before room is made for it: so its own unfinished files are not what goes
-        files = {file.path: file.sha256 or "" for file in build.files}
-        targets = self._library.expect(build.name, files, wanted[0].url)
+        targets = self._library.expect(build.name, _files(build), wanted[0].url)
         evicted = self._make_room(build, targets, preferences)
-        held = self._fetch(build, wanted, targets)
-        return FetchEnded(self.request.name, held, evicted=evicted)
+        if evicted is None:
+            return FetchEnded(self.request.name, self._fetch(build, wanted, targets))
+        return self._fetch_after(evicted, build, wanted, targets, preferences)
+
+    def _fetch_after(
+        self,
+        evicted: Evicted,
+        build: RemoteBuild,
+        wanted: tuple[Wanted, ...],
+        targets: tuple[Path, ...],
+        preferences: BuildPreferences,
+    ) -> FetchEnded:
+        """Whatever comes of it, what was removed is told."""
+        ended = FetchEnded(self.request.name, None, evicted=evicted)
+        try:
+            self.control.check()
+            if self._plan(build, targets, preferences).short_or_more:
+                # something that was to go has stayed
+                return replace(ended, reason=evicted.told[0])
+            return replace(ended, held=self._fetch(build, wanted, targets))
+        except StoppedError:
+            return replace(ended, stopped=True)
+        except GramError as e:
+            return replace(ended, reason=e.reason)
 
     def _find(self, hub: Hub) -> RemoteBuild:
         """As the hub lists it; without a connection as it listed it last."""
@@ -120,20 +150,22 @@ class Fetch:
             listed = listing(hub, name)
         except BuildError as e:
             remembered = listings.read()[0].get(name.repository.casefold())
-            if e.code not in NO_ANSWER or remembered is None:
+            # what is remembered is of the main branch
+            if e.code not in NO_ANSWER or remembered is None or name.revision:
                 raise
             return choose(remembered.listing, name)
+        if name.revision:
+            return of_revision(choose(listed, name), name.revision)
         remember(listings, listed)
         return choose(listed, name)
 
-    def _here(self, build: RemoteBuild) -> FetchEnded | None:
-        """Gram's own, where all of it lies here."""
-        try:
-            held = held_of(self._library, _key(build))
-        except BuildError:
+    def _here(self, build: RemoteBuild, wanted: tuple[Wanted, ...]) -> FetchEnded | None:
+        """Gram's own, where every file of it lies here with the right bytes."""
+        self._say(FetchState.LOOKING)
+        targets = self._library.places(_files(build))
+        if not all(self._is_file(t, w) for t, w in zip(targets, wanted, strict=True)):
             return None
-        if held.kept is not Kept.WHOLE:
-            return None
+        held = held_of(self._library, _key(build))
         return self._ended(held, Reason("download_here", {"name": build.name}))
 
     def _elsewhere(
@@ -151,15 +183,19 @@ class Fetch:
         return None
 
     def _is_same(self, found: FoundBuild, wanted: tuple[Wanted, ...]) -> bool:
-        hashes = hashes_in(self._paths)
+        return all(self._is_file(f, w) for f, w in zip(found.files, wanted, strict=True))
+
+    def _is_file(self, path: Path, wanted: Wanted) -> bool:
+        """Whether its bytes are those; a hash that is remembered is not worked out again."""
         try:
-            return all(
-                path.stat().st_size == file.size_bytes
-                and hashes.sha256(path, self._looking) == file.sha256
-                for path, file in zip(found.files, wanted, strict=True)
+            return (
+                path.stat().st_size == wanted.size_bytes
+                and hashes_in(self._paths).sha256(path, self._looking) == wanted.sha256
             )
+        except FileNotFoundError:
+            return False
         except OSError as e:
-            log.info("%s cannot be compared: %s", found.name, e.strerror)
+            log.info("%s cannot be compared: %s", wanted.name, e.strerror)
             return False
 
     def _looking(self, done: int, total: int) -> None:
@@ -168,15 +204,20 @@ class Fetch:
 
     def _refuse_metered(self, build: RemoteBuild) -> None:
         if not self.request.metered and self._judge.metered():
-            size_gb = round(build.size_bytes / _GB, 1)
-            raise BuildError("download_metered", name=build.name, size_gb=size_gb)
+            raise BuildError("download_metered", name=build.name, size_bytes=build.size_bytes)
 
     def _refuse_unfit(self, hub: Hub, build: RemoteBuild, wanted: tuple[Wanted, ...]) -> None:
         """By its own header, read over ranges. What cannot be judged is fetched all the same."""
+        try:
+            header = remote_header(hub.session, wanted)
+        except BuildError as e:
+            if not self.request.anyway or e.code.startswith("download_"):
+                raise
+            log.info("the header of %s cannot be read: %s", build.name, e)
+            return
+        self.control.check()
         if self.request.anyway or self._judge.fit is None:
             return
-        header = remote_header(hub.session, wanted)
-        self.control.check()
         try:
             row = self._judge.fit(header, build)
         except GramError as e:
@@ -190,25 +231,30 @@ class Fetch:
         self, build: RemoteBuild, targets: tuple[Path, ...], preferences: BuildPreferences
     ) -> Evicted | None:
         """Within the budget; nothing goes that the person was not asked about."""
-        needed = max(build.size_bytes - sum(map(_lying_bytes, targets)), 0)
-        plan = plan_here(
-            self._library,
-            self._paths,
-            needed,
-            budget_gb=preferences.budget_gb,
-            without=frozenset({_key(build)}),
-        )
-        if not plan.deletions and not plan.short_bytes:
+        plan = self._plan(build, targets, preferences)
+        if not plan.short_or_more:
             return None
         if not self.request.make_room and not plan.short_bytes:
             raise BuildError(
                 "library_needs_room",
                 name=build.name,
-                need_gb=round(needed / _GB, 1),
+                need_bytes=plan.needed_bytes,
                 names=", ".join(entry.name for entry in plan.deletions),
-                freed_gb=round(plan.freed_bytes / _GB, 1),
+                freed_bytes=plan.freed_bytes,
             )
-        return evict(self._library, Care(self._library, self._paths), plan)
+        care = Care(self._library, self._paths)
+        return evict(self._library, care, plan, build.name, stopped=lambda: self.control.stopped)
+
+    def _plan(
+        self, build: RemoteBuild, targets: tuple[Path, ...], preferences: BuildPreferences
+    ) -> EvictionPlan:
+        return plan_here(
+            self._library,
+            self._paths,
+            max(build.size_bytes - sum(map(_lying_bytes, targets)), 0),
+            budget_gb=preferences.budget_gb,
+            without=frozenset({_key(build)}),
+        )
 
     def _fetch(
         self, build: RemoteBuild, wanted: tuple[Wanted, ...], targets: tuple[Path, ...]
@@ -218,7 +264,8 @@ class Fetch:
         before = 0
         for file, target in zip(wanted, targets, strict=True):
             # a part of a set may have come whole another time
-            if _size_of(target) != file.size_bytes:
+            if not self._is_file(target, file):
+                self._wait_for_measurement(before, build.size_bytes)
                 progress = self._progress(before, build.size_bytes)
                 download(file, target, progress, self.control, manner)
                 hashes.note(target, file.sha256)
@@ -229,7 +276,13 @@ class Fetch:
         return held_of(self._library, _key(build))
 
     def _progress(self, before: int, total: int) -> Callable[[int, int], None]:
+        looked_ns = now_ns()
+
         def tell(done: int, _size: int) -> None:
+            nonlocal looked_ns
+            if now_ns() - looked_ns > _LOOK_NS:
+                self._hold_while_measured()
+                looked_ns = now_ns()
             if self.control.paused:
                 self._pace.begin()
                 self._say(FetchState.PAUSED, before + done, total)
@@ -241,6 +294,26 @@ class Fetch:
             self._post(FetchStep(self.request.name, state, before + done, total, rate, left_s))
 
         return tell
+
+    def _wait_for_measurement(self, done: int, total: int) -> None:
+        """Begin nothing while somebody measures, in whatever process."""
+        self._hold_while_measured()
+        while self.control.paused:
+            self._say(FetchState.PAUSED, done, total)
+            self.control.pause_for(_LOOK_NS / 1e9)
+            self._hold_while_measured()
+
+    def _hold_while_measured(self) -> None:
+        """What comes takes processor, memory and disk: it would disturb what is measured."""
+        if is_measuring(self._paths):
+            self.control.pause(_MEASURING)
+        else:
+            self.control.resume(_MEASURING)
+
+    def _tell(self, reason: Reason) -> None:
+        """Something that the person should know while it goes on."""
+        log.warning("%s", reason.text())
+        self._post(FetchStep(self.request.name, FetchState.ASKING, told=reason))
 
     def _say(self, state: FetchState, done: int = 0, total: int | None = None) -> None:
         self._post(FetchStep(self.request.name, state, done, total))
@@ -262,6 +335,18 @@ def limit_of(preferences: BuildPreferences) -> float | None:
     return None if preferences.limit_mb_s is None else preferences.limit_mb_s * 1e6
 
 
+def of_revision(build: RemoteBuild, revision: str) -> RemoteBuild:
+    """With a name that says which version it is: the short one means the main branch."""
+    facts = build.repository
+    name = BuildName(facts.owner, facts.repo, file=build.files[0].path, revision=revision)
+    return replace(build, name=str(name))
+
+
+def _files(build: RemoteBuild) -> dict[str, str]:
+    """Path in the repository to sha256, the one that is loaded first."""
+    return {file.path: file.sha256 or "" for file in build.files}
+
+
 def _key(build: RemoteBuild) -> str:
     """The sha256 of the first file, by which a build of Gram's own is known."""
     sha256 = build.files[0].sha256
@@ -272,11 +357,6 @@ def _key(build: RemoteBuild) -> str:
 
 def _lying_bytes(target: Path) -> int:
     """What is there of a file, whole or not."""
-    return _size_of(target) or taken_bytes(target)
-
-
-def _size_of(target: Path) -> int:
-    try:
+    with contextlib.suppress(OSError):
         return target.stat().st_size
-    except OSError:
-        return 0
+    return taken_bytes(target)

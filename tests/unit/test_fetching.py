@@ -6,11 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from desktop.builds.connection import Manner
 from desktop.builds.control import StoppedError
 from desktop.builds.hashes import hashes_in
 from desktop.builds.library import Library
+from desktop.builds.listings import Listings
 from desktop.errors import BuildError, GramError, Reason
 from desktop.records.estimate import Estimate, Use
 from desktop.records.fits import Fit, FitRow
@@ -19,8 +21,8 @@ from desktop.records.offers import GRAM, FetchRequest, FetchState
 from desktop.services.fetching import Fetch, Judge, Means
 from desktop.services.profiles import models
 from desktop.services.shelf import own_build
-from tests.unit.gguf_files import gguf_bytes
-from tests.unit.hub_routes import Canned, Repo, hub_server
+from tests.unit.gguf_files import gguf_bytes, gguf_set
+from tests.unit.hub_routes import COMMIT, Canned, Repo, hub_server
 
 NAME = "hf.co/o/r:Q4_0"
 HASTY = Manner(first_wait_s=0.001, longest_wait_s=0.004, first_faults=2, faults=2)
@@ -61,6 +63,12 @@ def fetch(hub, home, judge=None, steps=None, **request):
 
 def files_asked(hub):
     return [path for path, _ in hub.asked if "/resolve/" in path]
+
+
+def headers_of(content):
+    """What is answered to who reads the header of a small file."""
+    last = len(content) - 1
+    return Canned(206, content, {"Content-Range": f"bytes 0-{last}/{len(content)}"})
 
 
 def code_of(call):
@@ -217,16 +225,17 @@ def test_what_names_no_repository(hub, home, name):
 
 
 def test_a_split_set_comes_whole_and_its_parts_once(home, elsewhere, tmp_path):
-    parts = [gguf_bytes(tmp_path, n, split=(n, 2)) for n in range(2)]
+    parts = [file.read_bytes() for file in gguf_set(tmp_path, "s", 2)]
     names = [f"x-Q4_0-0000{n}-of-00002.gguf" for n in (1, 2)]
     with hub_server(o__r=Repo(dict(zip(names, parts, strict=True)))) as hub:
-        path = f"/o/r/resolve/0123456789abcdef0123456789abcdef01234567/{names[1]}"
-        hub.canned[path] = [Canned(404)]
+        path = f"/o/r/resolve/{COMMIT}/{names[1]}"
+        hub.canned[path] = [headers_of(parts[1]), Canned(404)]
         assert code_of(fetch(hub, home).run) == "download_gone"
         del hub.canned[path]
         hub.asked.clear()
         held = fetch(hub, home).run().held
-        assert not any(names[0] in asked for asked in files_asked(hub))
+        # once for its header
+        assert [path.rpartition("/")[2] for path in files_asked(hub)].count(names[0]) == 1
     assert [file.read_bytes() for file in held.files] == parts
     assert held.size_bytes == sum(map(len, parts))
     assert held.kept is Kept.WHOLE
@@ -244,4 +253,108 @@ def test_no_file_of_a_listing_leaves_its_folder(home, elsewhere, content):
     with hub_server(o__r=Repo({"../../x-Q4_0.gguf": content})) as hub:
         assert code_of(fetch(hub, home).run) == "hub_no_builds"
     assert [p.name for p in Path(home.data).rglob("*.gguf")] == []
-    assert threading.active_count() >= 1
+
+
+def test_a_part_that_the_repository_changed_comes_anew(home, elsewhere, tmp_path):
+    parts = [file.read_bytes() for file in gguf_set(tmp_path, "s", 2)]
+    changed = parts[1][:-1] + bytes([parts[1][-1] ^ 1])
+    names = [f"x-Q4_0-0000{n}-of-00002.gguf" for n in (1, 2)]
+    with hub_server(o__r=Repo(dict(zip(names, parts, strict=True)))) as hub:
+        fetch(hub, home).run()
+        hub.repos["o/r"].files[names[1]] = changed
+        hub.asked.clear()
+        end = fetch(hub, home).run()
+        fetched = {path.rpartition("/")[2] for path, _ in hub.asked if "/resolve/" in path}
+    assert end.reason is None
+    assert [file.read_bytes() for file in end.held.files] == [parts[0], changed]
+    # of the first only its header was read
+    assert names[1] in fetched
+
+
+def test_a_truncated_file_is_not_taken_for_the_build(hub, home, content):
+    [file] = fetch(hub, home).run().held.files
+    file.write_bytes(content[:100])
+    end = fetch(hub, home).run()
+    assert end.reason is None
+    assert file.read_bytes() == content
+
+
+def test_another_version_is_not_called_as_the_main_branch_is(hub, home, content):
+    address = f"https://huggingface.co/o/r/blob/{COMMIT}/x-Q4_0.gguf"
+    end = fetch(hub, home, name=address).run()
+    assert end.held.name == address
+    # what is remembered is of the main branch
+    assert Listings(home.data).read()[0] == {}
+    fetch(hub, home).run()
+    hub.canned["/api/models/o/r"] = [Canned(503)]
+    hub.canned[f"/api/models/o/r/revision/{'1' * 40}"] = [Canned(503)]
+    other = address.replace(COMMIT, "1" * 40)
+    assert code_of(fetch(hub, home, name=other).run) == "hub_unreachable"
+
+
+def test_what_was_removed_is_told_whatever_comes_of_the_download(home, hub, tmp_path, content):
+    old = TestRoom().settle(home, hub, tmp_path, len(content) + 10)
+    bytes_of = f"/o/r/resolve/{COMMIT}/x-Q4_0.gguf"
+    hub.canned[bytes_of] = [headers_of(content), Canned(404)]
+    end = fetch(hub, home, make_room=True).run()
+    assert (end.held, end.reason.code) == (None, "download_gone")
+    assert [gone.sha256 for gone in end.evicted.gone] == [old.sha256]
+
+
+def test_files_that_are_not_given_are_known_before_anything_goes(home, hub, tmp_path, content):
+    old = TestRoom().settle(home, hub, tmp_path, len(content) + 10)
+    hub.repos["o/r"] = replace(hub.repos["o/r"], gated=True)
+    for anyway in (False, True):
+        call = fetch(hub, home, make_room=True, anyway=anyway).run
+        assert code_of(call) == "download_gated"
+    assert old.path.is_file()
+
+
+def test_nothing_comes_where_what_was_to_go_has_stayed(home, hub, tmp_path, content):
+    old = TestRoom().settle(home, hub, tmp_path, len(content) + 10)
+    with FileLock(home.measure_lock):
+        end = fetch(hub, home, make_room=True).run()
+    assert (end.held, end.reason.code) == (None, "library_measuring")
+    assert old.path.is_file()
+    assert not list(home.builds.glob("*/x-*"))
+
+
+def test_a_stop_while_builds_are_removed_is_heard(home, hub, tmp_path, content, monkeypatch):
+    old = TestRoom().settle(home, hub, tmp_path, len(content) + 10)
+    one = fetch(hub, home, make_room=True)
+    real = Fetch._plan
+
+    def plan(self, *told):
+        one.control.stop()
+        return real(self, *told)
+
+    monkeypatch.setattr(Fetch, "_plan", plan)
+    end = one.run()
+    assert (end.held, end.stopped) == (None, True)
+    assert old.path.is_file()
+
+
+def test_while_somebody_measures_nothing_comes(hub, home):
+    paused = threading.Event()
+
+    def step(told):
+        if told.state is FetchState.PAUSED:
+            paused.set()
+
+    one = Fetch(FetchRequest(NAME), Means(home, Judge(), {"HF_ENDPOINT": hub.url}, HASTY), step)
+    ends = []
+    thread = threading.Thread(target=lambda: ends.append(one.run()))
+    with FileLock(home.measure_lock):
+        thread.start()
+        assert paused.wait(20)
+        assert not list(home.builds.glob("*/*.gguf"))
+    thread.join(20)
+    assert ends[0].held is not None
+
+
+def test_a_slip_in_the_settings_is_told(hub, home):
+    home.settings.write_text('[builds]\nlimit_mb_s = "0,5"\n')
+    steps = []
+    fetch(hub, home, steps=steps).run()
+    [told] = [step.told for step in steps if step.told is not None]
+    assert "limit_mb_s" in told.text()
