@@ -111,6 +111,33 @@ def test_a_tag_finds_a_build_that_is_named_by_its_file(home, model):
     assert refused(lambda: locate(address, home)).code == "build_not_here"
 
 
+@pytest.mark.parametrize("name", ["hf.co/o/f:Q4_K_M/model.gguf", "hf.co/o/f:Q4_K_M"])
+def test_folders_of_a_repository_tell_its_builds_apart(home, model, name):
+    path = fetched(home, name, model, "Q4_K_M/model.gguf")
+    address = "https://huggingface.co/o/f/blob/main/{}/model.gguf"
+    for text in ("o/f:Q4_K_M/model.gguf", address.format("Q4_K_M"), "o/f:model.gguf"):
+        assert locate(text, home).path == path
+    for text in ("hf.co/o/f:Q8_0/model.gguf", address.format("Q8_0")):
+        assert refused(lambda text=text: locate(text, home)).code == "build_not_here"
+
+
+def test_a_file_beside_the_folders_is_meant_before_one_in_them(home, model, tmp_path):
+    fetched(home, "hf.co/o/f:old/model.gguf", model, "old/model.gguf")
+    path = fetched(home, "hf.co/o/f:model.gguf", gguf_bytes(tmp_path, 2), "model.gguf")
+    for text in ("o/f:model.gguf", "https://huggingface.co/o/f/resolve/main/model.gguf"):
+        assert locate(text, home).path == path
+
+
+def test_folders_count_in_the_hub_s_own_cache(home, person, model):
+    repo = person / ".cache" / "huggingface" / "hub" / "models--o--f"
+    path = repo / "snapshots" / "abc" / "a" / "x-Q4_0.gguf"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(model)
+    assert locate_build(home, "o/f:a/x-Q4_0.gguf").path == path
+    error = refused(lambda: locate_build(home, "o/f:b/x-Q4_0.gguf"))
+    assert error.code == "build_not_here"
+
+
 def test_gram_s_own_is_found_by_how_its_sum_begins(home, model):
     path = fetched(home, "hf.co/o/r:Q4_K_M", model)
     sha256 = sha256_of(path)
