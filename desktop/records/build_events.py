@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from desktop.errors import Reason
+from desktop.records.hub_token import TokenState
 from desktop.records.library import Checked, Evicted
 from desktop.records.offers import BuildUse, FetchStep, HeldBuild, Offers, Shelf
 
@@ -62,6 +63,38 @@ class UseKnown:
 
 
 @dataclass(frozen=True, slots=True)
+class HubKnown:
+    """Which Hugging Face, or which mirror of it, is asked."""
+
+    address: str
+    """`https://huggingface.co`; a repository's page is below it."""
+    host: str
+    """As people know it, `huggingface.co`."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenKnown:
+    """Whether a token is sent to the hub, and where it comes from."""
+
+    state: TokenState
+
+
+@dataclass(frozen=True, slots=True)
+class TokenKept:
+    """The token that a person gave is in the keychain."""
+
+    state: TokenState
+    """What is sent from here on: `HF_TOKEN` of the environment comes first."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenFailed:
+    """The token was not kept, or nobody could look whether there is one."""
+
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
 class BuildCallFailed:
     """What was asked of builds cannot be done."""
 
@@ -78,5 +111,9 @@ BuildEvent: TypeAlias = (
     | BuildChecked
     | BuildRemoved
     | UseKnown
+    | HubKnown
+    | TokenKnown
+    | TokenKept
+    | TokenFailed
     | BuildCallFailed
 )

@@ -192,6 +192,18 @@ class AppServices:
         """Tell how to run one best here; `UseKnown` or `BuildCallFailed` follows."""
         self._builds.use(name, fit)
 
+    def refresh_hub(self) -> None:
+        """Tell which hub is asked; `HubKnown` follows, nothing where its address cannot be used."""
+        self._builds.hub()
+
+    def refresh_token(self) -> None:
+        """Look whether a token is sent to the hub; `TokenKnown` or `TokenFailed` follows."""
+        self._builds.token()
+
+    def keep_token(self, token: str) -> None:
+        """Keep the hub's token in the keychain; `TokenKept` or `TokenFailed` follows."""
+        self._builds.keep_token(token)
+
     def _rest(self) -> None:
         """What is worked out or fetched would disturb what is measured."""
         self._pages.rest()

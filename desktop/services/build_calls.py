@@ -17,8 +17,12 @@ from desktop.records.build_events import (
     BuildCallFailed,
     BuildEvent,
     FetchEnded,
+    HubKnown,
     OffersKnown,
     ShelfKnown,
+    TokenFailed,
+    TokenKept,
+    TokenKnown,
     UseKnown,
 )
 from desktop.records.fits import FitRow, Fits
@@ -183,6 +187,42 @@ class BuildCalls:
 
         self._on(self._disk, name, call)
 
+    def hub(self) -> None:
+        """Which hub is asked, by the environment alone; `HubKnown` follows."""
+
+        def call() -> BuildEvent | None:
+            from desktop.builds.hub_session import endpoint_of, host_of  # noqa: PLC0415 - as above
+
+            try:
+                address = endpoint_of(self._environment)
+            except GramError as e:
+                # told when something is asked of it
+                log.info("no hub: %s", e)
+                return None
+            return HubKnown(address, host_of(address))
+
+        self._on(self._quick, None, call)
+
+    def token(self) -> None:
+        """Look whether a token is sent; `TokenKnown` or `TokenFailed` follows."""
+
+        def call() -> BuildEvent:
+            from desktop.services.hub_access import token_state  # noqa: PLC0415 - as above
+
+            return TokenKnown(token_state(self._environment))
+
+        self._call(self._hub, call, TokenFailed)
+
+    def keep_token(self, token: str) -> None:
+        """Keep it in the keychain, which may wait for a prompt; `TokenKept` or `TokenFailed`."""
+
+        def call() -> BuildEvent:
+            from desktop.services import hub_access  # noqa: PLC0415 - as above
+
+            return TokenKept(hub_access.keep_token(self._environment, token))
+
+        self._call(self._hub, call, TokenFailed)
+
     def end(self) -> None:
         """End all downloads and checks and wait a moment."""
         self._ended = True
@@ -244,19 +284,25 @@ class BuildCalls:
     def _on(
         self, calls: SlowCalls, name: str | None, call: "Callable[[], BuildEvent | None]"
     ) -> None:
+        self._call(calls, call, lambda reason: BuildCallFailed(reason, name))
+
+    def _call(
+        self,
+        calls: SlowCalls,
+        call: "Callable[[], BuildEvent | None]",
+        failed: Callable[[Reason], BuildEvent],
+    ) -> None:
         def tell(future: "Future[BuildEvent | None]") -> None:
             error = future.exception()
-            event = future.result() if error is None else self._failed(error, name)
+            event = future.result() if error is None else failed(self._reason(error))
             if event is not None and not self._ended:
                 self._post(event)
 
         calls.submit(call).add_done_callback(tell)
 
-    def _failed(self, error: BaseException, name: str | None) -> BuildCallFailed:
+    def _reason(self, error: BaseException) -> Reason:
         if isinstance(error, GramError):
-            return BuildCallFailed(error.reason, name)
+            return error.reason
         log.error("a call about builds failed", exc_info=error)
         detail = f"{type(error).__name__}: {error}"
-        return BuildCallFailed(
-            Reason("unexpected", {"detail": detail, "log": self._paths.log.name}), name
-        )
+        return Reason("unexpected", {"detail": detail, "log": self._paths.log.name})

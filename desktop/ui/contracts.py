@@ -103,3 +103,12 @@ class Services(Protocol):
 
     def use_build(self, name: str, fit: FitRow | None) -> None:
         """Tell how to run one best here; `UseKnown` or `BuildCallFailed` follows."""
+
+    def refresh_hub(self) -> None:
+        """Tell which hub is asked; `HubKnown` follows, nothing where its address cannot be used."""
+
+    def refresh_token(self) -> None:
+        """Look whether a token is sent to the hub; `TokenKnown` or `TokenFailed` follows."""
+
+    def keep_token(self, token: str) -> None:
+        """Keep the hub's token in the keychain; `TokenKept` or `TokenFailed` follows."""

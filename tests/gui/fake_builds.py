@@ -52,3 +52,12 @@ class FakeBuilds:
 
     def use_build(self, name: str, fit: FitRow | None) -> None:
         self.builds.append(("use", name, fit))
+
+    def refresh_hub(self) -> None:
+        self.builds.append(("hub",))
+
+    def refresh_token(self) -> None:
+        self.builds.append(("token",))
+
+    def keep_token(self, token: str) -> None:
+        self.builds.append(("keep", token))

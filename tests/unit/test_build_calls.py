@@ -6,18 +6,24 @@ import queue
 import pytest
 
 from desktop.builds.library import Library
+from desktop.errors import Reason
 from desktop.records.build_events import (
     BuildCallFailed,
     BuildChecked,
     BuildRemoved,
     FetchEnded,
+    HubKnown,
     OffersKnown,
     ShelfKnown,
+    TokenFailed,
+    TokenKept,
+    TokenKnown,
     UseKnown,
 )
 from desktop.records.fits import FitsRequest
+from desktop.records.hub_token import TokenSource, TokenState
 from desktop.records.offers import FetchRequest, FetchState, FetchStep, Place
-from desktop.services import offers
+from desktop.services import hub_access, offers
 from desktop.services.build_calls import BuildCalls
 from desktop.services.estimates import fits_of
 from tests.unit.gguf_files import gguf_bytes
@@ -167,3 +173,48 @@ def test_what_nobody_expected_is_told(calls, until, monkeypatch):
     monkeypatch.setattr(shelf, "shelf_of", lambda _: 1 / 0)
     calls.shelf()
     assert until(BuildCallFailed).reason.code == "unexpected"
+
+
+def test_which_hub_is_asked_is_told_without_asking_it(calls, until, hub):
+    calls.hub()
+    told = until(HubKnown)
+    assert (told.address, told.host) == (hub.url, "127.0.0.1")
+    assert hub.asked == []
+
+
+def test_an_address_that_cannot_be_used_is_told_when_something_is_asked(home, events):
+    bad = BuildCalls(home, {"HF_ENDPOINT": "http://a.example"}, lambda: None, events.put)
+    bad.hub()
+    bad.token()
+    # the only event: of the hub none came
+    assert events.get(timeout=WAIT_S) == TokenFailed(Reason("hub_address"))
+    bad.end()
+    assert events.empty()
+
+
+def test_whether_a_token_is_sent(home, hub, until, events):
+    told = {"HF_ENDPOINT": hub.url, "HF_TOKEN": "hf_geheim"}
+    with_token = BuildCalls(home, told, lambda: None, events.put)
+    with_token.token()
+    assert until(TokenKnown).state.source is TokenSource.ENVIRONMENT
+    with_token.end()
+
+
+def test_a_token_is_kept(calls, until, monkeypatch):
+    kept_tokens = []
+
+    def keep(environment, token):
+        kept_tokens.append(token)
+        return TokenState("127.0.0.1", TokenSource.KEYCHAIN)
+
+    monkeypatch.setattr(hub_access, "keep_token", keep)
+    calls.keep_token("hf_geheim")
+    assert until(TokenKept).state.source is TokenSource.KEYCHAIN
+    assert kept_tokens == ["hf_geheim"]
+
+
+def test_what_is_no_token_is_told_without_it(calls, until):
+    calls.keep_token("kein token")
+    failed = until(TokenFailed)
+    assert failed.reason.code == "hub_token"
+    assert "kein" not in str(failed)
