@@ -27,7 +27,7 @@ class Source(Protocol):
 class Cursor:
     """A position in the header of the file `name`.
 
-    Every method raises BuildError: `gguf_cut` where the bytes end too early, `gguf_header` where a
+    Every method raises BuildError: `gguf_cut_header` where the bytes end too early, `gguf_header` where a
     length is beyond the limits.
     """
 
@@ -131,8 +131,7 @@ class Cursor:
         self._fill(count)
         if self._at + count > len(self._buffer):
             found = self._base + len(self._buffer)
-            expected = self.position + count
-            raise BuildError("gguf_cut", name=self.name, expected_bytes=expected, found_bytes=found)
+            raise BuildError("gguf_cut_header", name=self.name, found_bytes=found)
 
     def _check_limit(self, count: int) -> None:
         if self.position + count > MAX_HEADER_BYTES:

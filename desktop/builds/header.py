@@ -55,7 +55,8 @@ def read_header_from(
     second or a later part of a split set, which need not name the architecture.
 
     Raises:
-        BuildError: `not_gguf`, `gguf_version`, `gguf_big_endian`, `gguf_cut`, `gguf_header`.
+        BuildError: `not_gguf`, `gguf_version`, `gguf_big_endian`, `gguf_header`; `gguf_cut`,
+            and `gguf_cut_header` where it ends within the header.
         OSError: reading failed.
     """
     cursor = Cursor(stream, name)
@@ -70,7 +71,8 @@ def read_header_from(
     header = Header(version, metadata, tensors, start)
     end = data_end(header) if tensors else cursor.position
     if end > size_bytes:
-        raise BuildError("gguf_cut", name=name, expected_bytes=end, found_bytes=size_bytes)
+        missing = end - size_bytes
+        raise BuildError("gguf_cut", name=name, expected_bytes=end, missing_bytes=missing)
     return header
 
 

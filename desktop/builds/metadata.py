@@ -50,7 +50,7 @@ def read_metadata(cursor: Cursor, count: int, *, later_part: bool = False) -> di
     there alone): `later_part` says that it is another.
 
     Raises:
-        BuildError: `gguf_header` or `gguf_cut`.
+        BuildError: `gguf_header` or `gguf_cut_header`.
     """
     metadata: dict[str, object] = {}
     for _ in range(count):

@@ -82,8 +82,7 @@ def _check_room(wanted: Wanted, target: Path) -> None:
     free = shutil.disk_usage(target.parent).free
     needed = wanted.size_bytes - taken_bytes(target) + SPARE_BYTES
     if free < needed:
-        told = {"need_mb": needed >> 20, "free_mb": free >> 20}
-        raise BuildError("download_room", name=wanted.name, **told)
+        raise BuildError("download_room", name=wanted.name, need_bytes=needed, free_bytes=free)
 
 
 def _whole(wanted: Wanted, partial: Partial, one: "_Pass") -> None:

@@ -15,7 +15,7 @@ from desktop.records.offers import UseWay
 from desktop.records.on_disk import FoundPlace
 from desktop.records.use import UseFacts, UseSettings
 from desktop.rules.shell_words import WINDOWS, command_line, in_turn, word
-from desktop.rules.use_names import is_gguf_name, short_name, size_gb
+from desktop.rules.use_names import is_gguf_name, short_name
 
 PROGRAM: Final = "LM Studio"
 _MODELS: Final = PurePosixPath(".lmstudio/models")
@@ -96,7 +96,7 @@ def _share(settings: UseSettings) -> str | None:
 
 def _link(facts: UseFacts) -> tuple[Reason, ...]:
     code = "use_lms_hard_link" if facts.system == WINDOWS else "use_lms_link"
-    return (Reason(code, {"size_gb": size_gb(facts)}),)
+    return (Reason(code, {"size_bytes": facts.size_bytes}),)
 
 
 def _settings(settings: UseSettings) -> tuple[Reason, ...]:

@@ -9,7 +9,6 @@ from desktop.records.use import UseFacts
 _OTHERS: Final = re.compile(r"[^A-Za-z0-9._-]+")
 _ENDING: Final = re.compile(r"(-[0-9]{5}-of-[0-9]{5})?\.gguf$", re.IGNORECASE)
 _MOST: Final = 60
-_GB: Final = 1e9
 
 
 def short_name(facts: UseFacts) -> str:
@@ -25,8 +24,3 @@ def short_name(facts: UseFacts) -> str:
 def is_gguf_name(path: PurePath) -> bool:
     """Whether the file's name says that it is a build: a blob of Ollama's store has none."""
     return path.name.lower().endswith(".gguf")
-
-
-def size_gb(facts: UseFacts) -> float:
-    """In 10^9 bytes, as drives and downloads are told."""
-    return round(facts.size_bytes / _GB, 1)

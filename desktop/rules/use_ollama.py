@@ -13,7 +13,7 @@ from desktop.errors import Reason
 from desktop.records.offers import UseWay
 from desktop.records.use import UseFacts, UseSettings
 from desktop.rules.shell_words import command_line, in_turn
-from desktop.rules.use_names import short_name, size_gb
+from desktop.rules.use_names import short_name
 
 PROGRAM: Final = "Ollama"
 MODELFILE: Final = "Modelfile"
@@ -82,7 +82,7 @@ def _steps(facts: UseFacts) -> tuple[Reason, ...]:
 
 def _copy(facts: UseFacts) -> tuple[Reason, ...]:
     split = (Reason("use_ollama_split"),) if len(facts.files) > 1 else ()
-    return (Reason("use_ollama_copy", {"size_gb": size_gb(facts)}), *split, *_download(facts))
+    return (Reason("use_ollama_copy", {"size_bytes": facts.size_bytes}), *split, *_download(facts))
 
 
 def _download(facts: UseFacts) -> tuple[Reason, ...]:
@@ -91,4 +91,4 @@ def _download(facts: UseFacts) -> tuple[Reason, ...]:
         return ()
     words = ("ollama", "run", f"hf.co/{facts.repository}:{facts.quantization}")
     command = command_line(words, facts.system)
-    return (Reason("use_ollama_download", {"command": command, "size_gb": size_gb(facts)}),)
+    return (Reason("use_ollama_download", {"command": command, "size_bytes": facts.size_bytes}),)

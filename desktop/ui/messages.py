@@ -5,11 +5,12 @@ from typing import Final
 
 from PySide6.QtCore import QCoreApplication
 
-from desktop.errors import CATALOGUE, Param, Reason, in_sentence
+from desktop.errors import CATALOGUE, Param, Reason, in_sentence, is_size
 from desktop.records.energy import MeterFacts, Scope, Source
 from desktop.records.events import Phase, Progress
 from desktop.records.run import Note, Run
 from desktop.rules.notes import RUN_WORDS, WORDS, other_percent
+from desktop.ui import format as fmt
 
 
 def QT_TRANSLATE_NOOP(context: str, text: str) -> str:  # noqa: ARG001, N802 - lupdate looks for it
@@ -52,6 +53,19 @@ _ADVICE: Final[Mapping[str, str]] = {
         "Reasons",
         "Open its page on Hugging Face, agree to them, and make a token for reading; then try "
         "again with it.",
+    ),
+    "download_metered": QT_TRANSLATE_NOOP(
+        "Reasons", "Wait for another connection, or download it all the same."
+    ),
+    "download_not_run": QT_TRANSLATE_NOOP(
+        "Reasons", "Choose a smaller build, or download it all the same."
+    ),
+    "library_needs_room": QT_TRANSLATE_NOOP(
+        "Reasons", "Allow that, pin what is to stay, or raise the disk budget in the settings."
+    ),
+    "library_short": QT_TRANSLATE_NOOP(
+        "Reasons",
+        "Raise the disk budget in the settings, unpin or remove builds, or free some disk space.",
     ),
     "hub_token": QT_TRANSLATE_NOOP(
         "Reasons",
@@ -197,7 +211,11 @@ class _Shown(dict[str, Param]):
 
 
 def _fill(template: str, params: Mapping[str, Param]) -> str:
-    return template.format_map(_Shown({name: in_sentence(v) for name, v in params.items()}))
+    return template.format_map(_Shown({name: _as_said(name, v) for name, v in params.items()}))
+
+
+def _as_said(name: str, value: Param) -> str:
+    return fmt.size(int(value)) if is_size(name, value) else in_sentence(value)
 
 
 def _translated(context: str, english: str) -> str:

@@ -189,9 +189,9 @@ def no_room(name: str) -> FetchEnded:
     return failed(
         name,
         "library_needs_room",
-        need_gb="4.9",
+        need_bytes=4_900_000_000,
         names="Qwen3-4B-GGUF:Q4_K_M, gemma-3-1b-it-GGUF:Q4_K_M",
-        freed_gb="6.1",
+        freed_bytes=6_100_000_000,
     )
 
 

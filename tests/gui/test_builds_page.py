@@ -526,11 +526,20 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("code", "params", "words", "changed"),
         [
-            ("download_metered", {"size_gb": "4.9"}, "Download anyway", {"metered": True}),
+            (
+                "download_metered",
+                {"size_bytes": 4_900_000_000},
+                "Download anyway",
+                {"metered": True},
+            ),
             ("download_not_run", {"detail": "It needs more."}, "Download anyway", {"anyway": True}),
             (
                 "library_needs_room",
-                {"need_gb": "4.9", "names": "Qwen3-4B", "freed_gb": "5.1"},
+                {
+                    "need_bytes": 4_900_000_000,
+                    "names": "Qwen3-4B",
+                    "freed_bytes": 5_100_000_000,
+                },
                 "Remove and download",
                 {"make_room": True},
             ),
@@ -549,7 +558,7 @@ class TestRefusals:
 
     def test_answers_add_up(self, qtbot, page, services):
         name = begin(qtbot, page.get)
-        services.post(builds_demo.failed(name, "download_metered", size_gb="4.9"))
+        services.post(builds_demo.failed(name, "download_metered", size_bytes=4_900_000_000))
         press(qtbot, page.strips.strip(name), "Download anyway")
         services.post(builds_demo.no_room(name))
         assert "Qwen3-4B-GGUF:Q4_K_M" in page.strips.strip(name).banner.text
@@ -617,7 +626,7 @@ class TestMeasuring:
 
     def test_what_is_measured_then_survives_a_question(self, qtbot, page, services):
         name = begin(qtbot, page.get, "Get and measure")
-        services.post(builds_demo.failed(name, "download_metered", size_gb="4.9"))
+        services.post(builds_demo.failed(name, "download_metered", size_bytes=4_900_000_000))
         press(qtbot, page.strips.strip(name), "Download anyway")
         services.post(builds_demo.ended(name))
         assert len(services.requests) == 1

@@ -95,6 +95,27 @@ def test_the_windows_advice_about_tokens_names_no_command(qapp, code):
     assert "`" not in messages.advice(Reason(code, {}))
 
 
+@pytest.mark.parametrize(
+    ("code", "named"),
+    [
+        ("download_metered", "--metered"),
+        ("download_not_run", "--anyway"),
+        ("library_needs_room", "--make-room"),
+        ("library_short", "gram settings builds.budget_gb"),
+    ],
+)
+def test_what_a_download_asks_is_answered_by_options_there_and_buttons_here(qapp, code, named):
+    assert named in Reason(code, {}).advice()
+    assert "`" not in messages.advice(Reason(code, {}))
+    assert named not in messages.advice(Reason(code, {}))
+
+
+def test_sizes_have_a_unit_that_suits_them(qapp):
+    params = {"name": "x", "need_bytes": 98_400_000, "short_bytes": 64_000}
+    said = messages.sentence(Reason("library_short", params)).replace("\N{NO-BREAK SPACE}", " ")
+    assert said == "x needs 98.4 MB: 64.0 kB more than can be freed."
+
+
 @pytest.fixture
 def german(qapp):
     translator = German()

@@ -307,7 +307,7 @@ def test_list(home, small):
     skipped = []
     found = list_builds(home, on_skip=lambda name, reason: skipped.append((name, reason.code)))
     assert [b.build.name for b in found] == ["a.gguf", "b.gguf", "own.gguf"]
-    assert skipped == [("bad.gguf", "gguf_cut")]
+    assert skipped == [("bad.gguf", "gguf_cut_header")]
     assert len(list_builds(home)) == 3
 
 

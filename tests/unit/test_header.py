@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from desktop.builds import cursor, metadata
 from desktop.builds.header import ArrayInfo, data_end, read_header, read_header_from
-from desktop.errors import BuildError
+from desktop.errors import BuildError, Reason
 from desktop.records.build import Header, TensorInfo
 from desktop.rules.ggml_types import FILE_TYPES, TYPES
 
@@ -160,11 +160,25 @@ def test_big_endian():
 
 def test_every_cut_is_told():
     content = small()
+    start = read_header_from(io.BytesIO(content), len(content), NAME).data_offset_bytes
+    told = set()
     for size in range(4, len(content)):
         error = refused(content[:size])
-        assert error.code == "gguf_cut"
-        assert error.reason.params["found_bytes"] == size
-        assert int(error.reason.params["expected_bytes"]) > size
+        told.add(error.code)
+        if error.code == "gguf_cut_header":
+            # how long the whole would be is not known
+            assert size < start
+            assert dict(error.reason.params) == {"name": NAME, "found_bytes": size}
+        else:
+            assert error.code == "gguf_cut"
+            params = error.reason.params
+            assert int(params["expected_bytes"]) - int(params["missing_bytes"]) == size
+    assert told == {"gguf_cut", "gguf_cut_header"}
+
+
+def test_what_is_missing_of_a_cut_file_is_told_in_a_unit_that_suits_it():
+    reason = Reason("gguf_cut", {"name": "x", "expected_bytes": 98_400_000, "missing_bytes": 7})
+    assert "speaks of 98.4 MB, and 7 B of them are missing" in reason.text()
 
 
 HUGE = 1 << 62

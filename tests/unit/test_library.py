@@ -350,7 +350,7 @@ def test_nothing_goes_while_something_is_measured(shelf):
         assert in_another_thread(lambda: shelf.care.check(sha256)) == "library_measuring"
         results = []
         thread = threading.Thread(
-            target=lambda: results.append(evict(shelf.library, shelf.care, todo))
+            target=lambda: results.append(evict(shelf.library, shelf.care, todo, "x"))
         )
         thread.start()
         thread.join()
@@ -425,7 +425,7 @@ def test_evict(shelf):
     made = plan(shelf, size)
     assert [e.sha256 for e in made.deletions] == [shas[2]]
     assert len(shelf.names()) == 4
-    done = evict(shelf.library, shelf.care, made)
+    done = evict(shelf.library, shelf.care, made, "x")
     assert (done.freed_bytes, done.told) == (size, ())
     assert {e.sha256 for e in shelf.library.entries().entries} == {shas[0], shas[1], shas[3]}
 
@@ -437,7 +437,7 @@ def test_what_was_used_or_pinned_since_the_plan_stays(shelf):
     shelf.library.use(used)
     shelf.library.pin(pinned, pinned=True)
     shelf.care.delete(gone)
-    done = evict(shelf.library, shelf.care, made)
+    done = evict(shelf.library, shelf.care, made, "x")
     assert done.gone == ()
     assert [r.code for r in done.told] == ["library_since", "library_since", "library_unknown"]
 
@@ -446,7 +446,7 @@ def test_a_plan_that_does_not_suffice_is_not_begun(shelf):
     shelf.add(1)
     made = plan(shelf, 20 * GB)
     assert made.short_bytes > 0
-    assert code_of(lambda: evict(shelf.library, shelf.care, made)) == "library_short"
+    assert code_of(lambda: evict(shelf.library, shelf.care, made, "x")) == "library_short"
     assert len(shelf.names()) == 1
 
 

@@ -156,7 +156,7 @@ def test_a_cut_header_is_told(tmp_path):
     content = next(iter(write(tmp_path).values()))[:500]
     with hub_server(o__r=Repo({"x-Q4_0.gguf": content})) as server:
         error = refused(server)
-    assert error.code == "gguf_cut"
+    assert error.code == "gguf_cut_header"
     assert error.reason.params["found_bytes"] == 500
 
 

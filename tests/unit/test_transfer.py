@@ -345,6 +345,7 @@ def test_no_room_is_told_before_a_byte_comes(tmp_path):
     with pytest.raises(BuildError) as caught:
         download(large, tmp_path / "x.gguf", quiet)
     assert caught.value.code == "download_room"
+    assert caught.value.reason.params["need_bytes"] > 1 << 60
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no limit on file sizes there")

@@ -313,10 +313,10 @@ def test_the_second_copy_and_the_second_download_are_told():
     way = ways(facts())["Ollama"]
     told = {reason.code: reason.text() for reason in way.steps}
     assert told["use_ollama_copy"] == (
-        "Ollama copies the build into its own store: 4.9 GB more of the disk."
+        "Ollama copies the build into its own store: 4.92 GB more of the disk."
     )
     assert "`ollama run hf.co/owner/tiny-GGUF:Q4_K_M`" in told["use_ollama_download"]
-    assert "downloads it again: 4.9 GB" in told["use_ollama_download"]
+    assert "downloads it again: 4.92 GB" in told["use_ollama_download"]
 
 
 def test_without_cards_no_program_uses_one():
