@@ -12,6 +12,7 @@ from desktop.builds.split_names import whole_path
 from desktop.errors import BuildError
 from desktop.records.remote import Listing, RemoteBuild
 
+MAIN: Final = "main"
 _MOST_TOLD: Final = 40
 
 
@@ -35,7 +36,12 @@ def listing(hub: Hub, name: BuildName) -> Listing:
     """
     facts = hub.facts(name)
     at = replace(name, owner=facts.owner, repo=facts.repo, revision=facts.commit or name.revision)
-    return group(facts, hub.files(at))
+    renamed = facts.name.casefold() != name.repository.casefold()
+    return replace(
+        group(facts, hub.files(at)),
+        revision=None if name.revision == MAIN else name.revision,
+        asked_as=name.repository if renamed else None,
+    )
 
 
 def choose(found: Listing, name: BuildName) -> RemoteBuild:

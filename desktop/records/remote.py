@@ -76,3 +76,7 @@ class Listing:
     """What goes with builds and is none: projectors, importance matrices, draft heads."""
     incomplete: tuple[str, ...] = ()
     """Split sets that lack parts, by their first part's path."""
+    revision: str | None = None
+    """The branch or commit that was asked for; None: the main branch, which alone is remembered."""
+    asked_as: str | None = None
+    """`owner/repo` by which it was asked, where it has another name by now."""

@@ -80,7 +80,7 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
     ),
     "build_several": Sentence(
         "{name} may mean several builds that are here: {names}.",
-        "Name one by its whole name, by its path, or by how its sha256 begins.",
+        "Name one by its whole name, by its path, or by how its sha256 begins (8 digits or more).",
     ),
     "build_changed": Sentence(
         "{name} is not what was fetched: its checksum differs, so its drive or another program "
@@ -218,6 +218,15 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
     "hub_not_asked": Sentence(
         "Nothing is known of {name}: it was never asked.", "Try again with a connection."
     ),
+    "listing_large": Sentence(
+        "{name} lists {files} files: more than Gram remembers of one repository, so its builds "
+        "cannot be shown.",
+        "`gram builds get {name}:TAG` fetches one all the same; its page shows their names.",
+    ),
+    "listings_full": Sentence(
+        "{name} is not remembered: the repositories that you added leave no room in the list.",
+        "Take out one that you do not need with `gram builds rm OWNER/REPO`; then try again.",
+    ),
     "hub_no_builds": Sentence(
         "{name} holds no build that Gram can use: {detail}.",
         "Search for its name: packagers often add -GGUF to it.",
@@ -289,6 +298,11 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
         "{name} was not fetched by Gram, or is a link to elsewhere: Gram does not remove it.",
         "Remove it yourself, in the folder of builds.",
     ),
+    "library_others": Sentence(
+        "{name} is kept by {programs}, not by Gram: Gram uses it where it is, and never changes or "
+        "removes it.",
+        "Whatever is to become of it is done there.",
+    ),
     "library_measuring": Sentence(
         "A measurement is running, and {name} may be what is measured.",
         "Wait for it, or stop it; then try again.",
@@ -310,7 +324,7 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
     ),
     "library_several": Sentence(
         "{name} may mean several builds: {names}.",
-        "Name one by its whole name, or by how its sha256 begins.",
+        "Name one by its whole name, or by how its sha256 begins (8 digits or more).",
     ),
     "library_needs_room": Sentence(
         "{name} needs {need_bytes}. For it these would be removed, least recently used first: "
@@ -320,6 +334,17 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
     ),
     "remove_unasked": Sentence(
         "{name} was not removed: nobody could be asked.", "Write --yes to remove it all the same."
+    ),
+    "remove_declined": Sentence("{name} stays."),
+    "verify_no_sum": Sentence(
+        "Nothing is known of what the bytes of {name}, which {programs} keeps, should be: there is "
+        "nothing to compare them with.",
+        "Where it has a page, compare the checksum that stands there with this: {sha256}.",
+    ),
+    "verify_other": Sentence(
+        "The bytes of {name} are not those that {repository} lists: it is another version, or it "
+        "is damaged.",
+        "Compare it with its page, or fetch it again there.",
     ),
     "verify_stopped": Sentence("It was stopped; nothing is changed."),
     "library_since": Sentence("{name} was used or changed meanwhile, so it stays."),

@@ -14,7 +14,7 @@ from desktop.builds.quant_labels import is_beside, label_of
 from desktop.builds.repository import Hub
 from desktop.errors import BuildError
 from desktop.records.remote import RemoteFile, RepositoryFacts
-from tests.unit.hub_routes import COMMIT, Repo, hub_server
+from tests.unit.hub_routes import COMMIT, Canned, Repo, hub_server
 
 FACTS = RepositoryFacts("o", "r", COMMIT, "mit", gated=False)
 
@@ -255,3 +255,16 @@ def test_paths_are_not_looked_for(text):
 def test_names_are_of_the_repository_that_answered():
     facts = replace(FACTS, owner="New", repo="Name")
     assert group(facts, files("x-Q8_0.gguf")).builds[0].name == "hf.co/New/Name:Q8_0"
+
+
+def test_a_listing_knows_how_it_was_asked_for():
+    with hub_server(o__r=Repo()) as server, Hub(server.url) as hub:
+        server.canned["/api/models/Old/r"] = [Canned(307, headers={"Location": "/api/models/o/r"})]
+        assert listing(hub, BuildName("Old", "r")).asked_as == "Old/r"
+        server.repos["O/R"] = Repo(told={"id": "o/r"})
+        assert listing(hub, BuildName("O", "R")).asked_as is None
+        asked = [
+            listing(hub, BuildName("o", "r", revision=told)) for told in (COMMIT, "main", None)
+        ]
+    assert [one.revision for one in asked] == [COMMIT, None, None]
+    assert [one.asked_as for one in asked] == [None, None, None]

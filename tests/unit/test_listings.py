@@ -1,13 +1,16 @@
 """What repositories listed, remembered; and the list that a person added to."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from desktop.builds import listings as module
+from desktop.builds import names
 from desktop.builds.grouping import group
-from desktop.builds.listings import LIST, Listings
+from desktop.builds.listings import LIST, Listings, named
+from desktop.errors import BuildError
 from desktop.records.remote import RemoteFile, RepositoryFacts
 
 START = datetime(2026, 12, 1, tzinfo=UTC)
@@ -95,9 +98,100 @@ def test_a_broken_list_is_told_and_set_aside(tmp_path):
     assert set(kept.read()[0]) == {"o/r"}
 
 
-def test_a_listing_of_too_many_files_is_not_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "_MOST_FILES", 1)
+def refused(kept, told, now=START, **how):
+    with pytest.raises(BuildError) as caught:
+        kept.keep(told, now, **how)
+    return caught.value.code
+
+
+@pytest.mark.parametrize("bound", ["_MOST_FILES", "_MOST_OF_ONE_BYTES"])
+def test_a_listing_that_is_too_large_is_not_kept(tmp_path, monkeypatch, bound):
+    most = {"_MOST_FILES": 1, "_MOST_OF_ONE_BYTES": 600}
+    monkeypatch.setattr(module, bound, most[bound])
     kept = Listings(tmp_path)
     kept.keep(listing("small", "x-Q4_0.gguf"), START)
-    kept.keep(listing("large"), START)
+    assert refused(kept, listing("large", "x-Q4_0.gguf", f"{'x' * 200}-Q8_0.gguf")) == (
+        "listing_large"
+    )
     assert set(kept.read()[0]) == {"o/small"}
+
+
+def room_for(monkeypatch, rows):
+    monkeypatch.setattr(module, "MOST_BYTES", rows * 700)
+    return [listing(f"r{n}", f"{'x' * 200}-Q4_0.gguf") for n in range(9)]
+
+
+def test_the_oldest_go_first_where_the_list_is_large(tmp_path, monkeypatch):
+    told = room_for(monkeypatch, 3)
+    kept = Listings(tmp_path)
+    kept.keep(told[0], START, added=True)
+    for day in range(1, 6):
+        kept.keep(told[day], START + timedelta(days=day))
+    assert set(kept.read()[0]) == {"o/r0", "o/r4", "o/r5"}
+
+
+def test_what_was_added_is_never_dropped_for_more(tmp_path, monkeypatch):
+    told = room_for(monkeypatch, 2)
+    kept = Listings(tmp_path)
+    kept.keep(told[0], START)
+    kept.keep(told[1], START, added=True)
+    kept.keep(told[2], START, added=True)
+    later = START + timedelta(days=1)
+    assert refused(kept, told[3], later, added=True) == "listings_full"
+    assert refused(kept, told[3], later) == "listings_full"
+    kept.keep(told[2], later)
+    assert {key: one.added for key, one in kept.read()[0].items()} == {"o/r1": True, "o/r2": True}
+    assert kept.forget("o/r1")
+    assert kept.keep(told[3], later, added=True).added
+
+
+def test_long_paths_are_read_in_few_steps(monkeypatch):
+    """A hostile repository has thousands of a thousand letters."""
+    asked = []
+
+    def hidden(letter):
+        asked.append(letter)
+        return False
+
+    monkeypatch.setattr(names, "is_hidden", hidden)
+    assert names.is_safe_path(f"{'d' * 200}/{'x' * 200}.gguf")
+    assert len(asked) < 20
+
+
+def test_only_the_main_branch_is_remembered(tmp_path):
+    kept = Listings(tmp_path)
+    kept.keep(listing("r", "new-Q4_0.gguf"), START)
+    assert kept.keep(replace(listing("r", "old-Q4_0.gguf"), revision="a" * 40), START) is None
+    [build] = kept.read()[0]["o/r"].listing.builds
+    assert build.files[0].path == "new-Q4_0.gguf"
+
+
+class TestRenamed:
+    def test_it_is_found_by_both_names(self, tmp_path):
+        kept = Listings(tmp_path)
+        told = replace(listing(), asked_as="Old/r")
+        kept.keep(told, START, added=True)
+        found = kept.read()[0]
+        assert found["o/r"].listing == told
+        assert named(found, "old/R") is named(found, "O/R") is found["o/r"]
+        assert named(found, "o/other") is None
+        # asked by its own name it keeps the other
+        kept.keep(listing(), START)
+        assert named(kept.read()[0], "old/r").added
+        assert kept.forget("old/r")
+        assert kept.read()[0] == {}
+
+    def test_it_takes_the_place_of_what_was_listed_under_the_other(self, tmp_path):
+        kept = Listings(tmp_path)
+        kept.keep(listing("old"), START, added=True)
+        assert kept.keep(replace(listing("new"), asked_as="o/old"), START).added
+        assert set(kept.read()[0]) == {"o/new"}
+
+    def test_a_name_that_is_none_is_left_out(self, tmp_path):
+        kept = Listings(tmp_path)
+        kept.keep(listing(), START)
+        file = tmp_path / LIST
+        table = json.loads(file.read_text())
+        table["repositories"]["o/r"]["asked_as"] = "../x"
+        file.write_text(json.dumps(table))
+        assert kept.read()[0]["o/r"].listing == listing()
