@@ -38,7 +38,7 @@ def is_safe_path(path: str) -> bool:
     steps = path.split("/")
     return (
         len(path) <= _MAX_PATH
-        and not any(is_hidden(c) or c in '\\:*?"<>|' for c in path)
+        and not any(is_hidden(c) or c in '\\:*?"<>|' for c in set(path))
         and all(s == s.strip(" .") for s in steps)
         and all(0 < len(s.encode("utf-8", "replace")) <= _MAX_STEP for s in steps)
         and not any(is_device(s) for s in steps)
