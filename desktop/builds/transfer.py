@@ -110,7 +110,7 @@ class _Pass:
     def run(self, partial: Partial) -> str:
         """The sha256 of what came."""
         board = Board(partial)
-        self._start(board, lambda: _hash(board))
+        self._start(board, lambda: _hash(board, self._control))
         self._connect(board)
         size = self._wanted.size_bytes
         try:
@@ -157,8 +157,11 @@ class _Pass:
         self._threads = []
 
 
-def _hash(board: Board) -> None:
-    """The hashing thread's work: every piece in order, as soon as it is there."""
+def _hash(board: Board, control: Control) -> None:
+    """The hashing thread's work: every piece in order, as soon as it is there.
+
+    It rests while the download is held: who measures wants the processor and the disk for it.
+    """
     digest = hashlib.sha256()
     with board.partial.path.open("rb", buffering=0) as file:
         for piece in board.partial.pieces:
@@ -166,23 +169,28 @@ def _hash(board: Board) -> None:
             while after is None:
                 if not board.wait_for(piece):
                     return
-                after = _hashed(board, file, piece, digest)
+                after = _hashed(board, control, file, piece, digest)
             digest = after
     board.finish(digest.hexdigest())
 
 
 def _hashed(
-    board: Board, file: FileIO, piece: Piece, digest: "hashlib._Hash"
+    board: Board, control: Control, file: FileIO, piece: Piece, digest: "hashlib._Hash"
 ) -> "hashlib._Hash | None":
     """The digest with the piece; None where it is damaged, and is fetched again."""
     after = digest.copy()
+    blocks = board.partial.read(file, piece)
     try:
-        for block in board.partial.read(file, piece):
+        while True:
+            while control.paused and board.failure is None:
+                control.pause_for(_TOLD_EACH_S)
+            block = next(blocks, None)
+            if block is None:
+                return after
             after.update(block)
     except DamagedPieceError:
         board.drop(piece)
         return None
-    return after
 
 
 def _shown(failure: BaseException | None, wanted: Wanted) -> BaseException:

@@ -312,6 +312,39 @@ def test_pause_and_go_on(tmp_path):
     assert (tmp_path / "x.gguf").read_bytes() == CONTENT
 
 
+def test_while_it_is_held_nothing_is_read_and_hashed(tmp_path):
+    target, control, seen = tmp_path / "x.gguf", Control(), []
+    with fault_server(CONTENT) as server:
+        with pytest.raises(_EnoughError):
+            fetch(server, target, progress=stop_after(0.6), control=slowed())
+        kept = Partial(target, len(CONTENT), wanted_at("").sha256, PIECE)
+        assert kept.has(kept.pieces[0])
+        kept.close()
+        server.starts.clear()
+        control.pause()
+
+        def progress(done, _total):
+            seen.append(done)
+            if len(seen) == 3:
+                # what was read before would not be read again
+                with kept.path.open("r+b") as file:
+                    file.seek(PIECE // 2)
+                    file.write(b"?")
+                control.resume()
+
+        fetch(server, target, progress=progress, control=control)
+    assert target.read_bytes() == CONTENT
+    assert 0 in server.starts
+
+
+def test_held_and_stopped_it_ends(tmp_path):
+    control = Control()
+    control.pause()
+    with fault_server(CONTENT) as server, pytest.raises(StoppedError):
+        fetch(server, tmp_path / "x.gguf", progress=lambda *_: control.stop(), control=control)
+    assert server.sent == 0
+
+
 def test_a_token_is_sent_where_one_is_needed(tmp_path):
     with fault_server(CONTENT) as server:
         server.token = "hf_secret"
