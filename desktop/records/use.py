@@ -43,9 +43,12 @@ class UseFacts:
     repository: str | None = None
     """Of the hub, `owner/repo`; None: it has none, or nobody knows."""
     quantization: str | None = None
-    """By which the repository's users name the build, `Q4_K_M`."""
+    """By which the repository's users name this build and no other, `Q4_K_M`; None: they name its
+    file, or nobody knows."""
     places: tuple[FoundPlace, ...] = ()
     """Where programs keep it already, and under which names."""
+    digits: str = ""
+    """Hexadecimal, of its sum: they tell it from another build whose short name is the same."""
 
     def kept_by(self, program: str) -> FoundPlace | None:
         """The program's own place of it; None: that program does not keep it."""

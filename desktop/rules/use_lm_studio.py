@@ -15,7 +15,7 @@ from desktop.records.offers import UseWay
 from desktop.records.on_disk import FoundPlace
 from desktop.records.use import UseFacts, UseSettings
 from desktop.rules.shell_words import WINDOWS, command_line, in_turn, word
-from desktop.rules.use_names import is_gguf_name, short_name
+from desktop.rules.use_names import has_folders, is_gguf_name, short_name
 
 PROGRAM: Final = "LM Studio"
 _MODELS: Final = PurePosixPath(".lmstudio/models")
@@ -31,7 +31,8 @@ def lm_studio(facts: UseFacts) -> UseWay:
     kept = facts.kept_by(PROGRAM)
     if kept is not None:
         return _way(facts, _key(kept), [], ())
-    folder = facts.repository or f"local/{short_name(facts)}"
+    alone = facts.repository is not None and not has_folders(facts)
+    folder = facts.repository if alone else f"local/{short_name(facts)}"
     if all(map(is_gguf_name, facts.files)):
         key = f"{folder}/{facts.files[0].name}"
         return _way(

@@ -7,23 +7,27 @@ since 0.35), `llm/llama_server.go` (`num_ctx`, `num_gpu`, `num_thread` and `num_
 `-ngl`, `-t`, and `-b` with `-ub`).
 """
 
+import re
 from typing import Final
 
 from desktop.errors import Reason
 from desktop.records.offers import UseWay
+from desktop.records.on_disk import FoundPlace
 from desktop.records.use import UseFacts, UseSettings
 from desktop.rules.shell_words import command_line, in_turn
 from desktop.rules.use_names import short_name
 
 PROGRAM: Final = "Ollama"
 MODELFILE: Final = "Modelfile"
+_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._:/-]*")
+"""Of a host with its port, a namespace, a model and a tag, together (`types/model/name.go`)."""
 _ALL_LAYERS: Final = 999
 """More than any model has: Ollama's -1 would leave the number to it."""
 
 
 def ollama(facts: UseFacts) -> UseWay:
     """The Modelfile and the commands; only the reason where Ollama cannot take the file."""
-    if facts.kept_by(PROGRAM) is None and not _can_name(facts):
+    if _kept(facts) is None and not _can_name(facts):
         return UseWay(PROGRAM, "", (Reason("use_ollama_name"), *_download(facts)))
     # a name of its own: one that Ollama has would be written over
     name = f"gram-{short_name(facts)}"
@@ -34,6 +38,12 @@ def ollama(facts: UseFacts) -> UseWay:
     return UseWay(PROGRAM, in_turn(commands, facts.system), _steps(facts), _modelfile(facts))
 
 
+def _kept(facts: UseFacts) -> FoundPlace | None:
+    """Ollama's own, by a name that it would take: any other could write lines of its own."""
+    kept = facts.kept_by(PROGRAM)
+    return kept if kept and _NAME.fullmatch(kept.name) else None
+
+
 def _can_name(facts: UseFacts) -> bool:
     return all(
         str(path).isprintable() and not set(path.name).intersection(":\\") for path in facts.files
@@ -41,7 +51,7 @@ def _can_name(facts: UseFacts) -> bool:
 
 
 def _modelfile(facts: UseFacts) -> str:
-    kept = facts.kept_by(PROGRAM)
+    kept = _kept(facts)
     sources = [kept.name] if kept else [_value(str(path)) for path in facts.files]
     lines = [f"FROM {source}" for source in sources]
     lines += [f"PARAMETER {name} {value}" for name, value in _parameters(facts.settings)]
@@ -69,7 +79,7 @@ def _parameters(settings: UseSettings) -> tuple[tuple[str, int], ...]:
 
 
 def _steps(facts: UseFacts) -> tuple[Reason, ...]:
-    kept, settings = facts.kept_by(PROGRAM), facts.settings
+    kept, settings = _kept(facts), facts.settings
     experts = Reason("use_ollama_experts", {"layers": settings.experts_on_host or 0})
     return (
         Reason("use_ollama_modelfile", {"file": MODELFILE}),

@@ -1,5 +1,6 @@
 """How to run a build that is here best on this machine, with the programs that people use."""
 
+import hashlib
 import os
 import sys
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from desktop.builds.store import Named
 from desktop.errors import GramError
 from desktop.paths import Paths
 from desktop.records.fits import Fit, FitRow, FitsRequest
-from desktop.records.offers import BuildUse
+from desktop.records.offers import GRAM, BuildUse
 from desktop.records.on_disk import FoundBuild
 from desktop.records.use import UseFacts, UseSettings
 from desktop.rules.use_ways import ways_of
@@ -22,6 +23,7 @@ from desktop.services.estimates import row_of
 from desktop.services.ground import Ground
 from desktop.services.named_builds import locate_build
 
+_DIGITS: Final = 6
 _ON_PROCESSOR: Final = frozenset({Fit.IN_MEMORY})
 
 
@@ -81,7 +83,8 @@ def _settings(ground: Ground, row: FitRow) -> UseSettings:
 
 def _facts(named: Named, whole: Whole, settings: UseSettings) -> UseFacts:
     first = named.copies[0]
-    repository = next(filter(None, (_hub_name(p.name) for p in first.places)), None)
+    own = next((_hub_name(p.name) for p in first.places if p.program == GRAM), None)
+    repository = own or next(filter(None, (_hub_name(p.name) for p in first.places)), None)
     return UseFacts(
         _name(named),
         tuple(Path(os.path.abspath(file)) for file in whole.files),  # noqa: PTH100 - keeps links
@@ -89,9 +92,17 @@ def _facts(named: Named, whole: Whole, settings: UseSettings) -> UseFacts:
         sys.platform,
         settings,
         repository.repository if repository else None,
-        (repository.quantization if repository else None) or _label(first),
+        # other keepers' names are of labels, which several files of a repository may have
+        own.quantization if own else None,
         first.places,
+        _digits(first),
     )
+
+
+def _digits(found: FoundBuild) -> str:
+    """Of its sum, else of where it lies: it need not be hashed for a name."""
+    known = found.sha256 or found.claimed_sha256
+    return (known or hashlib.sha256(os.fsencode(found.files[0])).hexdigest())[:_DIGITS]
 
 
 def _name(named: Named) -> str:

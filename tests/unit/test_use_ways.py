@@ -434,7 +434,32 @@ def test_every_sentence_can_be_said_and_none_holds_a_path(system):
         ("模型.gguf", "build"),
         ("../..", "build"),
         ("-x" * 99, "x" + "-x" * 29),
+        ("hf.co/owner/repo:sub/Tiny-Q4_0.gguf", "repo-sub-tiny-q4_0"),
     ],
 )
 def test_short_names_are_plain(name, short):
     assert short_name(facts(name=name, repository=None)) == short
+    assert short_name(facts(name=name, digits="a1b2c3")) == f"{short}-a1b2c3"
+
+
+@pytest.mark.parametrize("name", ["q\nSYSTEM evil", "a b", "-x", "a\rb", ""])
+def test_a_name_that_ollama_would_not_take_writes_no_lines_of_its_own(name):
+    blob = Path("/store/sha256-ab")
+    way = ways(facts(blob, name=name, places=(FoundPlace("Ollama", name, blob),)))["Ollama"]
+    assert way.file.startswith(f"FROM {blob}\nPARAMETER num_ctx 4096\n")
+    assert "SYSTEM" not in way.file
+    assert "use_ollama_kept" not in codes(way)
+
+
+def test_ollama_downloads_no_build_by_a_label_that_others_may_have():
+    way = ways(facts(name="hf.co/o/r:base-Q4_0.gguf", repository="o/r", quantization=None))
+    assert "use_ollama_download" not in codes(way["Ollama"])
+
+
+def test_files_of_one_name_in_two_folders_have_two_places_in_lm_studio():
+    found = [
+        ways(facts(name=f"hf.co/o/r:{label}/model.gguf", repository="o/r"))["LM Studio"].command
+        for label in ("Q4_0", "Q8_0")
+    ]
+    assert "--user-repo local/r-q4_0-model " in found[0]
+    assert "--user-repo local/r-q8_0-model " in found[1]
