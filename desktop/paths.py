@@ -57,16 +57,25 @@ class Paths(NamedTuple):
         """Create the folders, the data folder for the owner only.
 
         Raises:
-            GramError: `folder_read_only` when that is refused or the disk is full.
+            GramError: `folder_read_only` when that is refused or the disk is full; `folder_gone`
+                for a link to what is not there, `folder_no_folder` for a file in its place.
         """
-        try:
-            self.data.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self.builds.mkdir(exist_ok=True)
-            self.log_dir.mkdir(parents=True, exist_ok=True)
-            self.cache.mkdir(parents=True, exist_ok=True)
-        except OSError as e:
-            raise GramError("folder_read_only", detail=e.strerror or str(e)) from e
+        _made(self.data, mode=0o700)
+        for folder in (self.builds, self.log_dir, self.cache):
+            _made(folder)
         return self
+
+
+def _made(folder: Path, mode: int = 0o777) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=mode)
+    except (FileExistsError, NotADirectoryError) as e:
+        # the same error for a file as for a link whose drive is not connected
+        seen = next((step for step in (folder, *folder.parents) if os.path.lexists(step)), folder)
+        code = "folder_no_folder" if seen.exists() else "folder_gone"
+        raise GramError(code, name=seen.name) from e
+    except OSError as e:
+        raise GramError("folder_read_only", detail=e.strerror or str(e)) from e
 
 
 def _expanded(home: str) -> Path:

@@ -92,6 +92,14 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
         "Gram may not write in its data folder: {detail}.",
         "Check the folder's permissions, or choose another with GRAM_HOME.",
     ),
+    "folder_gone": Sentence(
+        "Of Gram's folders, {name} is a link, and what it leads to is not there.",
+        "Connect its drive, or make it a link to a folder that is there.",
+    ),
+    "folder_no_folder": Sentence(
+        "Where Gram's folder {name} should be there is a file of that name.",
+        "Move the file away, or choose another folder with GRAM_HOME.",
+    ),
     "no_such_result": Sentence(
         "No result here has an id that starts with {id}.", "Run `gram results` to see them."
     ),
