@@ -10,18 +10,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Final
 
 from desktop.builds.hashes import is_sha256
 from desktop.builds.library_entry import entry_of, made, unreadable
 from desktop.builds.library_files import folders, stored_name
-from desktop.builds.library_index import LibraryIndex, Row, used
+from desktop.builds.library_index import LIST, LibraryIndex, Row, used
 from desktop.clock import utc_now, utc_text
 from desktop.errors import BuildError
 from desktop.paths import Paths
 from desktop.records.library import LibraryEntry, Listed
 
-LIST: Final = "library.json"
+__all__ = ["LIST", "Library"]
 
 
 class Library:
@@ -31,13 +30,23 @@ class Library:
         self._paths, self._now = paths, now
         self._index = LibraryIndex(paths.data / LIST)
 
-    def expect(self, name: str, files: Mapping[str, str], url: str | None) -> tuple[Path, ...]:
+    def expect(
+        self,
+        name: str,
+        files: Mapping[str, str],
+        url: str | None,
+        sizes: Mapping[str, int] | None = None,
+    ) -> tuple[Path, ...]:
         """Note a build before it is downloaded; a note that is there keeps its pin.
+
+        One sha256 has one place and one lock, whatever its files are called elsewhere: where it is
+        noted already, they keep the names that they have here.
 
         Args:
             name: as users write it.
             files: name in the repository to sha256, the one that is loaded first.
             url: where the first comes from.
+            sizes: name in the repository to bytes, as far as they are known.
 
         Returns:
             Where its files are to be put, in the same order.
@@ -45,21 +54,26 @@ class Library:
         Raises:
             BuildError: `library_write`.
         """
-        stored = _stored(files)
-        sha256 = next(iter(stored.values()))
+        sha256 = next(iter(files.values()))
         moment = utc_text(self._now())
+        names: tuple[str, ...] = ()
 
         def noted(row: Row | None) -> Row:
-            return Row(name, stored, url, moment, row.pinned if row else False)
+            nonlocal names
+            names = _names_here(files, row or made(sha256, moment))
+            told = [(sizes or {}).get(file) for file in files]
+            known = {n: size for n, size in zip(names, told, strict=True) if size is not None}
+            stored = dict(zip(names, files.values(), strict=True))
+            return Row(name, stored, url, moment, row.pinned if row else False, known)
 
         self._index.change(sha256, noted)
-        return tuple(self._paths.builds / sha256 / file for file in stored)
+        return tuple(self._paths.builds / sha256 / file for file in names)
 
     def places(self, files: Mapping[str, str]) -> tuple[Path, ...]:
         """Where `expect` puts or has put these files; nothing is noted."""
-        stored = _stored(files)
-        folder = self._paths.builds / next(iter(stored.values()))
-        return tuple(folder / file for file in stored)
+        sha256 = next(iter(files.values()))
+        row = self._index.read()[0].get(sha256) or made(sha256, "")
+        return tuple(self._paths.builds / sha256 / name for name in _names_here(files, row))
 
     def use(self, sha256: str) -> None:
         """Note that a build is used now; of one that is not noted, nothing.
@@ -128,19 +142,24 @@ class Library:
             raise BuildError("library_unknown", name=sha256[:12])
         return row
 
-    def forget(self, sha256: str) -> None:
-        """Remove the note of a build that is gone.
+    def forget(self, sha256: str, as_noted: Row) -> None:
+        """Remove the note of a build that is gone; one that was made or changed since stays.
 
         Raises:
             BuildError: `library_write`.
         """
-        self._index.change(sha256, lambda _: None)
+        self._index.change(sha256, lambda row: None if row == as_noted else row)
 
 
-def _stored(files: Mapping[str, str]) -> dict[str, str]:
-    """By names that every system takes; two of one name in two folders get another each."""
-    stored: dict[str, str] = {}
-    for n, (file, of_file) in enumerate(files.items()):
+def _names_here(files: Mapping[str, str], row: Row | None) -> tuple[str, ...]:
+    """What files are called in the folder of their build: as noted, else as in the repository.
+
+    Names that every system takes; two of one name in two folders get another each.
+    """
+    if row is not None and len(row.files) == len(files):
+        return tuple(row.files)
+    names: list[str] = []
+    for n, file in enumerate(files):
         own = stored_name(file)
-        stored[f"{n}-{own}" if own in stored else own] = of_file
-    return stored
+        names.append(f"{n}-{own}" if own in names else own)
+    return tuple(names)

@@ -1,8 +1,10 @@
 """Gram's own builds removed, or read again to see whether their bytes are right."""
 
 import contextlib
+import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 from filelock import FileLock, Timeout
 
@@ -14,7 +16,29 @@ from desktop.builds.library_files import DAMAGED, remove_files
 from desktop.builds.partial import lock_of
 from desktop.errors import BuildError, Reason
 from desktop.paths import Paths
-from desktop.records.library import Checked, LibraryEntry
+from desktop.records.library import Checked, Kept, LibraryEntry
+
+_NOT_THERE: Final = {
+    Kept.WHOLE: "build_unfinished",
+    Kept.PART: "build_unfinished",
+    Kept.DAMAGED: "build_damaged",
+}
+
+
+@contextlib.contextmanager
+def quiet(paths: Paths, name: str) -> Iterator[None]:
+    """While nothing is measured: not what is to go, and not disturbed by much reading.
+
+    Raises:
+        BuildError: `library_measuring`, `library_write`.
+    """
+    try:
+        with FileLock(paths.measure_lock, timeout=0):
+            yield
+    except Timeout as e:
+        raise BuildError("library_measuring", name=name) from e
+    except OSError as e:
+        raise BuildError("library_write", name=name, detail=e.strerror or str(e)) from e
 
 
 class Care:
@@ -33,24 +57,28 @@ class Care:
         entry = self._library.entry(sha256)
         if not entry.ours:
             raise BuildError("library_not_ours", name=entry.name)
-        names = tuple(self._library.row(sha256).files)
-        with self._quiet(entry), self._no_download(entry, names):
+        noted = self._library.row(sha256)
+        names = tuple(noted.files)
+        with quiet(self._paths, entry.name), self._no_download(entry, names):
             remove_files(entry.path.parent, names)
-        # a note without files does no harm
-        with contextlib.suppress(BuildError):
-            self._library.forget(sha256)
+            # a note without files does no harm
+            with contextlib.suppress(BuildError):
+                self._library.forget(sha256, noted)
         return entry.freed_bytes
 
     def check(self, sha256: str, progress: Progress | None = None) -> Checked:
         """Read a build's files again from end to end; one whose bytes are wrong is set aside.
 
         Raises:
-            BuildError: `library_unknown`, `library_measuring`, `download_busy`, `library_write`.
+            BuildError: `library_unknown`, `library_measuring`, `download_busy`, `library_write`;
+                `build_unfinished`, `build_damaged` where not all files are there to be read.
             Whatever `progress` raises, to stop.
         """
         entry = self._library.entry(sha256)
         files = self._library.row(sha256).files if entry.ours else {entry.path.name: sha256}
-        with self._quiet(entry), self._no_download(entry, tuple(files)):
+        if not all(os.path.lexists(entry.path.with_name(name)) for name in files):
+            raise BuildError(_NOT_THERE[entry.kept], name=entry.name)
+        with quiet(self._paths, entry.name), self._no_download(entry, tuple(files)):
             for name, wanted in files.items():
                 told = self._wrong(entry, entry.path.with_name(name), wanted, progress)
                 if told is not None:
@@ -71,18 +99,6 @@ class Care:
             return Reason("library_changed", {"name": entry.name})
         path.replace(path.with_name(f"{path.name}{DAMAGED}"))
         return Reason("library_damaged", {"name": entry.name, "aside": f"{path.name}{DAMAGED}"})
-
-    @contextlib.contextmanager
-    def _quiet(self, entry: LibraryEntry) -> Iterator[None]:
-        """While nothing is measured: not what is to go, and not disturbed by much reading."""
-        try:
-            with FileLock(self._paths.measure_lock, timeout=0):
-                yield
-        except Timeout as e:
-            raise BuildError("library_measuring", name=entry.name) from e
-        except OSError as e:
-            detail = e.strerror or str(e)
-            raise BuildError("library_write", name=entry.name, detail=detail) from e
 
     @contextlib.contextmanager
     def _no_download(self, entry: LibraryEntry, names: tuple[str, ...]) -> Iterator[None]:

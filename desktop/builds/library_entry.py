@@ -14,7 +14,8 @@ def made(sha256: str, moment: str) -> Row | None:
     """The note of what Gram fetches or makes without one: the reference and its stand-in."""
     facts = reference()
     if sha256 == facts.sha256:
-        return Row(str(facts.name), {facts.stored_as: sha256}, facts.name.url(), moment)
+        files, sizes = {facts.stored_as: sha256}, {facts.stored_as: facts.size_bytes}
+        return Row(str(facts.name), files, facts.name.url(), moment, sizes=sizes)
     if sha256 == SYNTHETIC_SHA256:
         return Row(SYNTHETIC_FILE, {SYNTHETIC_FILE: sha256}, None, moment)
     return None
@@ -30,27 +31,46 @@ def entry_of(folder: Path, row: Row | None) -> LibraryEntry | None:
     there = lying(folder, tuple(known.files) if known else ())
     if not there.size_bytes and not there.whole:
         return None
-    first = next(iter(known.files)) if known else there.whole[0].name if there.whole else None
+    if row is None and known is not None and there.whole and not _begun(there, known):
+        # somebody put the bytes there under another name: used, and not Gram's to remove
+        known, there = None, lying(folder, ())
+    first = next(iter(known.files if known else (path.name for path in there.whole)), None)
     if first is None:
         return None
     return LibraryEntry(
         folder.name,
         known.name if known else shown_name(Path(first)),
         folder / first,
-        _kept(there, tuple(known.files) if known else (first,)),
+        _kept(there, known) if known else Kept.WHOLE,
         there.size_bytes,
         there.freed_bytes,
         known is not None and not there.linked,
         row is not None and row.pinned,
         known.url if known else None,
         row.used_at if row else there.came_at,
+        _whole_bytes(known) if known else None,
     )
 
 
-def _kept(there: Lying, names: tuple[str, ...]) -> Kept:
-    if {path.name for path in there.whole} >= set(names):
+def _begun(there: Lying, known: Row) -> bool:
+    """Whether anything lies there that Gram itself puts there."""
+    return there.damaged or there.unfinished or any(p.name in known.files for p in there.whole)
+
+
+def _kept(there: Lying, known: Row) -> Kept:
+    """By names and sizes; whether the bytes are right is another question."""
+    sizes = {path.name: size for path, size in there.whole.items() if path.name in known.files}
+    # a file gets its name when it is whole: one of another size was changed since
+    changed = any(size != known.sizes.get(name, size) for name, size in sizes.items())
+    if changed:
+        return Kept.DAMAGED
+    if len(sizes) == len(known.files):
         return Kept.WHOLE
     return Kept.DAMAGED if there.damaged else Kept.PART
+
+
+def _whole_bytes(known: Row) -> int | None:
+    return sum(known.sizes.values()) if set(known.sizes) == set(known.files) else None
 
 
 def unreadable(name: str, error: OSError) -> Reason:

@@ -4,7 +4,7 @@ import contextlib
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Final
 
 from desktop.builds.hashes import is_sha256
 from desktop.builds.names import is_device
-from desktop.builds.partial import left_of, lock_of, taken_bytes
+from desktop.builds.partial import blocks_bytes, is_journal, is_lock, is_pieces
 from desktop.builds.split_names import part_of
 from desktop.clock import utc_text
 
@@ -28,14 +28,16 @@ _GGUF: Final = ".gguf"
 class Lying:
     """The files of one build's folder."""
 
-    whole: tuple[Path, ...]
-    """GGUF files and links to such, by name."""
+    whole: Mapping[Path, int]
+    """GGUF files and links to such, by name, with their bytes."""
     size_bytes: int
     """Of what lies in the folder itself."""
     freed_bytes: int
-    """Of what has no other name elsewhere."""
+    """Of what Gram put there, where it has no other name elsewhere."""
     linked: bool
     """The folder or a file in it is a link: what it leads to is not Gram's to remove."""
+    unfinished: bool
+    """There are pieces of a download."""
     damaged: bool
     came_at: str | None
     """RFC 3339, UTC, of the newest file; None where the file system's time is none."""
@@ -85,17 +87,19 @@ def lying(folder: Path, names: tuple[str, ...]) -> Lying:
         OSError: it cannot be read.
     """
     found = {entry.name: entry.lstat() for entry in sorted(folder.iterdir())}
-    files = {n: s for n, s in found.items() if stat.S_ISREG(s.st_mode) and not n.startswith(".")}
-    links = any(stat.S_ISLNK(s.st_mode) for s in found.values())
-    beside = sum(taken_bytes(folder / name) for name in names)
-    whole = [n for n in found if n.lower().endswith(_GGUF) and not n.startswith(".")]
+    files = {n: s for n, s in found.items() if stat.S_ISREG(s.st_mode)}
+    beside = sum(blocks_bytes(s) for n, s in files.items() if is_pieces(n))
+    shown = {n: s for n, s in files.items() if not n.startswith(".")}
+    grams = [s for n, s in shown.items() if not names or n in names or n.endswith(DAMAGED)]
+    whole = [folder / n for n in found if n.lower().endswith(_GGUF) and not n.startswith(".")]
     return Lying(
-        tuple(folder / n for n in whole if (folder / n).is_file()),
-        sum(s.st_size for s in files.values()) + beside,
-        sum(s.st_size for s in files.values() if s.st_nlink == 1) + beside,
-        links or folder.is_symlink(),
-        any(n.endswith(DAMAGED) for n in files),
-        _moment(max((s.st_mtime for s in files.values()), default=None)),
+        {path: path.stat().st_size for path in whole if path.is_file()},
+        sum(s.st_size for s in shown.values()) + beside,
+        sum(s.st_size for s in grams if s.st_nlink == 1) + beside,
+        any(stat.S_ISLNK(s.st_mode) for s in found.values()) or folder.is_symlink(),
+        any(map(is_pieces, files)),
+        any(n.endswith(DAMAGED) for n in shown),
+        _moment(max((s.st_mtime for s in shown.values()), default=None)),
     )
 
 
@@ -117,11 +121,12 @@ def remove_files(folder: Path, names: tuple[str, ...]) -> None:
     Raises:
         OSError: something cannot be removed.
     """
-    for name in reversed(names):
-        for path in (*left_of(folder / name), folder / f"{name}{DAMAGED}", folder / name):
-            path.unlink(missing_ok=True)
-    for name in names:
+    there = sorted(os.listdir(folder))  # noqa: PTH208 - names
+    aside = [n for n in there if is_pieces(n) or is_journal(n) or n.endswith(DAMAGED)]
+    for name in (*aside, *reversed(names)):
+        (folder / name).unlink(missing_ok=True)
+    for name in filter(is_lock, there):
         with contextlib.suppress(OSError):  # Windows keeps a lock that is held
-            lock_of(folder / name).unlink(missing_ok=True)
+            (folder / name).unlink(missing_ok=True)
     if not os.listdir(folder):  # noqa: PTH208 - only whether there is one
         folder.rmdir()

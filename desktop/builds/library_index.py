@@ -5,15 +5,17 @@ or broken loses no build: what it does not name is not Gram's to remove.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from desktop.builds.hashes import is_sha256
 from desktop.builds.names import is_safe_path
 from desktop.builds.own_list import OwnList
 from desktop.clock import is_utc_text
 from desktop.errors import Reason
+
+LIST: Final = "library.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,8 @@ class Row:
     used_at: str
     """RFC 3339, UTC. At first, when the download was begun."""
     pinned: bool = False
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    """File name to bytes; of a file that is not in it the size is not known."""
 
 
 class LibraryIndex:
@@ -81,7 +85,14 @@ def _row(value: object) -> Row | None:
         return None
     if not is_utc_text(used_at):
         return None
-    return Row(name, files, url if isinstance(url, str) else None, used_at, pinned is True)
+    where = url if isinstance(url, str) else None
+    return Row(name, files, where, used_at, pinned is True, _sizes(value.get("sizes"), files))
+
+
+def _sizes(value: object, files: Mapping[str, str]) -> dict[str, int]:
+    """Those that are sizes; lists without them are older."""
+    told = value if isinstance(value, dict) else {}
+    return {k: v for k, v in told.items() if k in files and type(v) is int and v >= 0}
 
 
 def _is_file(name: str, sha256: object) -> bool:

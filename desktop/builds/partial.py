@@ -19,6 +19,9 @@ PIECE_BYTES: Final = 8 << 20
 """So much at most is lost of each connection."""
 SPARE_BYTES: Final = 64 << 20
 """Left free on the disk: other programs write too."""
+_PART: Final = ".partial"
+_JOURNAL: Final = ".pieces"
+_LOCK: Final = ".lock"
 _VERSION: Final = 1
 _GONE: Final = "-"
 _BLOCK_BYTES: Final = 1 << 18
@@ -173,25 +176,48 @@ def taken_bytes(target: Path) -> int:
     Where files have holes (Linux, macOS) only what has come takes any.
     """
     try:
-        found = _part_of(target).stat()
+        return blocks_bytes(_part_of(target).stat())
     except OSError:
         return 0
+
+
+def blocks_bytes(found: os.stat_result) -> int:
+    """What a file takes of the disk; its size where the system does not say."""
     blocks = getattr(found, "st_blocks", None)
-    return found.st_size if blocks is None else blocks * _STAT_BLOCK_BYTES
+    return found.st_size if blocks is None else int(blocks) * _STAT_BLOCK_BYTES
 
 
 def left_of(target: Path) -> tuple[Path, Path]:
     """What an unfinished download to `target` leaves beside it: its bytes, and its journal."""
-    return _part_of(target), target.with_name(f".{target.name}.pieces")
+    return _part_of(target), _beside(target, _JOURNAL)
 
 
 def lock_of(target: Path) -> Path:
     """The lock that is held while `target` is downloaded."""
-    return target.with_name(f".{target.name}.lock")
+    return _beside(target, _LOCK)
+
+
+def is_pieces(name: str) -> bool:
+    """Whether a file is called as the bytes of an unfinished download."""
+    return name.startswith(".") and name.endswith(_PART)
+
+
+def is_journal(name: str) -> bool:
+    """Whether a file is called as the journal of one."""
+    return name.startswith(".") and name.endswith(_JOURNAL)
+
+
+def is_lock(name: str) -> bool:
+    """Whether a file is called as the lock of a download."""
+    return name.startswith(".") and name.endswith(_LOCK)
 
 
 def _part_of(target: Path) -> Path:
-    return target.with_name(f".{target.name}.partial")
+    return _beside(target, _PART)
+
+
+def _beside(target: Path, ending: str) -> Path:
+    return target.with_name(f".{target.name}{ending}")
 
 
 class DamagedPieceError(Exception):

@@ -26,7 +26,7 @@ class Kept(StrEnum):
     PART = "part"
     """An unfinished download, or files of which some were removed."""
     DAMAGED = "damaged"
-    """Set aside: its bytes were not those that were fetched."""
+    """Set aside, or of another size: its bytes are not those that were fetched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,8 @@ class LibraryEntry:
     """Where it came from; None: made here, or not known."""
     used_at: str | None
     """RFC 3339, UTC: when it was last measured, else when it came; None: only links are there."""
+    whole_bytes: int | None = None
+    """Of all its files once they are whole; None: not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,8 @@ class EvictionPlan:
 class Checked:
     """A build whose files were read again from end to end."""
 
-    entry: LibraryEntry
+    entry: LibraryEntry | None
+    """As it is afterwards; None: another program keeps it."""
     told: Reason | None = None
     """What is wrong with it; None: every byte is right."""
 
