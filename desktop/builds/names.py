@@ -1,12 +1,14 @@
 """Names of builds as users write them, and back."""
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote, unquote, urlsplit
 
-from desktop.errors import is_hidden
+from desktop.builds.addresses import NotSecureError, origin
+from desktop.errors import BuildError, is_hidden
 
 HUB: Final = "https://huggingface.co"
 _HOSTS: Final = ("hf.co", "huggingface.co", "www.huggingface.co")
@@ -15,6 +17,9 @@ _NAME: Final = re.compile(
     _REPOSITORY + r"(?::(?:(?P<tag>[A-Za-z0-9][\w.-]{0,127})|(?P<file>[^:?#]{1,1024})))?", re.ASCII
 )
 _GGUF: Final = ".gguf"
+_WORDS: Final = re.compile(r"\d+(?:\.\d+)*[^\W\d_]*|[^\W\d_]+")
+"""`llama`, `3.2` and `1b` of `llama3.2:1b`: what packagers write apart, others write together."""
+_MOST_WORDS: Final = 8
 _VERBS: Final = frozenset({"resolve", "blob", "tree", "raw"})
 _DEVICES: Final = frozenset(
     {"con", "prn", "aux", "nul", *(f"{kind}{n}" for kind in ("com", "lpt") for n in range(10))}
@@ -100,23 +105,53 @@ class BuildName:
         return f"{base}/resolve/{revision}/{quote(self.file)}"
 
 
-def parse_name(text: str) -> BuildName | Path:
+def parse_name(text: str, mirror: str = HUB) -> BuildName | Path:
     """Read what a user wrote: a name, a Hugging Face address, or else a path (`~` expanded).
 
-    `owner/repo` reads as a name: whoever has a folder of that name looks on the disk first.
+    `owner/repo` and `owner/repo/file.gguf` read as names: whoever has such a folder or file looks
+    on the disk first.
+
+    Args:
+        text: as the person wrote it.
+        mirror: the address that is asked in place of Hugging Face's; its addresses count too.
     """
-    text = text.strip()
-    steps = _steps(text)
+    text = _of_hub(text.strip(), mirror)
+    hosted, steps = _with_host(text), _steps(text)
     found = _NAME.fullmatch("/".join(steps or []))
-    if found and (named := _from_tag(found, hosted=_with_host(text))):
+    if found and (named := _from_tag(found, hosted=hosted)):
         return named
-    address = steps if steps is not None and _with_host(text) else None
-    return (_from_address(address) if address else None) or _path(text)
+    named = _from_address(steps) if hosted and steps else None
+    return named or _from_path(steps or [], hosted=hosted) or _path(text)
+
+
+def is_written_as_a_path(text: str) -> bool:
+    """Whether it can be nothing else: it begins at the root, at the home, or at this folder."""
+    begins = ("./", "../", "~", ".\\", "..\\")
+    return os.path.isabs(text) or text.startswith(begins)  # noqa: PTH117
+
+
+def no_name(text: str) -> BuildError:
+    """The error for what is no name of a build that can be fetched: `build_no_name`."""
+    last = text.rpartition("/")[2].removesuffix(_GGUF)
+    words = " ".join(_WORDS.findall(last)[:_MOST_WORDS])
+    return BuildError("build_no_name", name=text[:_MAX_PATH], words=words or "llama 3.2")
+
+
+def _of_hub(text: str, mirror: str) -> str:
+    """An address of the mirror as Hugging Face's own."""
+    if mirror == HUB or not _is_address(text):
+        return text
+    try:
+        same = origin(text) == origin(mirror)
+        path, base = urlsplit(text).path, urlsplit(mirror).path.rstrip("/")
+    except (NotSecureError, ValueError):
+        return text
+    return f"{HUB}{path.removeprefix(base)}" if same and path.startswith(f"{base}/") else text
 
 
 def _steps(text: str) -> list[str] | None:
     """What follows the host, at its slashes; None for an address of another host."""
-    if text.startswith(("http://", "https://")):
+    if _is_address(text):
         try:
             parts = urlsplit(text)
         except ValueError:
@@ -126,9 +161,13 @@ def _steps(text: str) -> list[str] | None:
     return (text.partition("/")[2] if _with_host(text) else text).split("/")
 
 
+def _is_address(text: str) -> bool:
+    return text.lower().startswith(("http://", "https://"))
+
+
 def _with_host(text: str) -> bool:
     host, slash, _ = text.partition("/")
-    return (slash != "" and host.lower() in _HOSTS) or text.startswith(("http://", "https://"))
+    return (slash != "" and host.lower() in _HOSTS) or _is_address(text)
 
 
 def _from_tag(found: re.Match[str], *, hosted: bool) -> BuildName | None:
@@ -150,6 +189,18 @@ def _from_address(steps: list[str]) -> BuildName | None:
     if verb not in _VERBS or not is_safe_path(revision) or (file and not is_safe_path(file)):
         return None
     return BuildName(owner, repo, file=file, revision=None if revision == "main" else revision)
+
+
+def _from_path(steps: list[str], *, hosted: bool) -> BuildName | None:
+    """`owner/repo/file.gguf`, and without a host with folders, as the site shows it at a file."""
+    file = "/".join(steps[2:])
+    if not file.lower().endswith(_GGUF) or not is_repository("/".join(steps[:2])):
+        return None
+    if steps[2] in _VERBS and len(steps) > 4:  # noqa: PLR2004
+        return _from_address(steps)
+    if (hosted and "/" in file) or not is_safe_path(file):
+        return None
+    return BuildName(steps[0], steps[1], file=file)
 
 
 def _path(text: str) -> Path:

@@ -5,13 +5,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from desktop.builds.header import shown_name
-from desktop.builds.library import LIST
+from desktop.builds.library import LIST, Library
 from desktop.builds.library_entry import made
 from desktop.builds.library_index import LibraryIndex, Row
 from desktop.builds.on_disk.here import is_file
 from desktop.builds.split_names import part_of
 from desktop.builds.split_sets import beside, sum_of
 from desktop.paths import Paths
+from desktop.records.library import Kept
 from desktop.records.offers import GRAM
 from desktop.records.on_disk import FoundBuild, FoundPlace
 
@@ -26,6 +27,14 @@ def own_builds(paths: Paths) -> Iterator[FoundBuild]:
         for path in sorted(paths.builds.glob(pattern)):
             if is_file(path) and not path.name.startswith(".") and _is_first(path):
                 yield _found(path, rows)
+
+
+def unfinished(paths: Paths) -> Iterator[tuple[FoundBuild, Kept]]:
+    """Builds that were begun and are not whole: unfinished downloads, and what was set aside."""
+    for entry in Library(paths).entries().entries:
+        if entry.kept is not Kept.WHOLE:
+            place = FoundPlace(GRAM, entry.name, entry.path)
+            yield FoundBuild((place,), (entry.path,), entry.size_bytes), entry.kept
 
 
 def found_at(path: Path, paths: Paths) -> FoundBuild:

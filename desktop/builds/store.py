@@ -1,23 +1,27 @@
 """Which builds are here: any file by its path, those that Gram keeps, and other programs'."""
 
-import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Final
 
 from desktop.builds.calling import alike, meant, several
 from desktop.builds.hashes import Hashes, Progress, hashes_in
 from desktop.builds.header import shown_name
-from desktop.builds.names import BuildName, parse_name
+from desktop.builds.names import BuildName, is_written_as_a_path, no_name, parse_name
 from desktop.builds.on_disk.here import is_file
 from desktop.builds.on_disk.identify import identified
-from desktop.builds.own_builds import found_at, own_builds
+from desktop.builds.own_builds import found_at, own_builds, unfinished
 from desktop.builds.reference import reference, stored_reference
 from desktop.errors import BuildError, Reason
 from desktop.paths import Paths
 from desktop.records.build import LocalBuild
+from desktop.records.library import Kept
 from desktop.records.on_disk import FoundBuild
 from desktop.records.request import REFERENCE
+
+_MOST_TOLD: Final = 200
+"""Letters of what was written, in an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +55,9 @@ def find_build(
 def locate(text: str, paths: Paths, elsewhere: Callable[[], Iterable[FoundBuild]] = tuple) -> Named:
     """What `text` means: a path, `reference`, or a build's name as in `calling.meant`.
 
-    A file on the disk comes before a name, Gram's own before other programs'. Nothing is hashed, no
-    header is read. `reference` means only a kept copy of the real one; `obtain_reference` also
-    fetches or makes it.
+    A file on the disk comes before a name, Gram's own before other programs'; of Gram's own only
+    what is whole. Nothing is hashed, no header is read. `reference` means only a kept copy of the
+    real one; `obtain_reference` also fetches or makes it.
 
     Args:
         text: as the person wrote it.
@@ -61,8 +65,9 @@ def locate(text: str, paths: Paths, elsewhere: Callable[[], Iterable[FoundBuild]
         elsewhere: looks for what other programs keep; only called where nothing else is meant.
 
     Raises:
-        BuildError: `build_not_found`, `build_not_here` for a name on Hugging Face,
-            `build_several`.
+        BuildError: `build_not_found`, `build_not_here` for a name on Hugging Face, `build_no_name`
+            for what can be neither; `build_several`; `build_unfinished`, `build_damaged` of
+            Gram's own.
     """
     if text == REFERENCE:
         return Named((found_at(stored_reference(paths), paths),))
@@ -70,15 +75,17 @@ def locate(text: str, paths: Paths, elsewhere: Callable[[], Iterable[FoundBuild]
     as_path = Path(text).expanduser() if isinstance(wanted, BuildName) else wanted
     if is_file(as_path):
         return Named((found_at(as_path, paths),), as_it_is=True)
-    found = meant(text, own_builds(paths))
-    if not found and not _can_only_be_a_path(text):
+    begun = dict(unfinished(paths))
+    folders = {found.files[0].parent for found in begun}
+    found = meant(text, (own for own in own_builds(paths) if own.files[0].parent not in folders))
+    if not found and not is_written_as_a_path(text):
         found = meant(text, elsewhere())
     if found:
         return Named(alike(found, _shown(wanted)))
-    if _exists(as_path):  # a folder, a pipe: whoever reads it says so
+    _refuse_unfinished(text, begun)
+    if text.strip() and _exists(as_path):  # a folder, a pipe: whoever reads it says so
         return Named((found_at(as_path, paths),), as_it_is=True)
-    code = "build_not_here" if isinstance(wanted, BuildName) else "build_not_found"
-    raise BuildError(code, name=_shown(wanted))
+    raise _nothing(text, wanted)
 
 
 def build_of(named: Named, hashes: Hashes, progress: Progress | None = None) -> LocalBuild:
@@ -134,8 +141,21 @@ def _identified(
     return local
 
 
-def _can_only_be_a_path(text: str) -> bool:
-    return os.path.isabs(text) or text.startswith(("./", "../", "~", ".\\", "..\\"))  # noqa: PTH117
+def _refuse_unfinished(text: str, begun: Mapping[FoundBuild, Kept]) -> None:
+    for found in meant(text, begun):
+        code = "build_damaged" if begun[found] is Kept.DAMAGED else "build_unfinished"
+        raise BuildError(code, name=found.name)
+
+
+def _nothing(text: str, wanted: BuildName | Path) -> BuildError:
+    """The error for what is not here, with all of what was written; of a path its last step."""
+    if isinstance(wanted, BuildName):
+        as_told = wanted.file is not None and "/" in text and ":" not in text
+        return BuildError("build_not_here", name=text.strip() if as_told else str(wanted))
+    if not text.strip() or "://" in text:
+        return no_name(text)
+    shown = shown_name(wanted) if is_written_as_a_path(text) else text[:_MOST_TOLD]
+    return BuildError("build_not_found", name=shown)
 
 
 def _exists(path: Path) -> bool:

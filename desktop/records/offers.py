@@ -70,7 +70,11 @@ class HeldBuild:
     used_at: str | None = None
     """RFC 3339, UTC: when Gram last measured it, else when it came; None: not known."""
     quantization: str | None = None
-    """By its name; None: it does not tell."""
+    """By the header of its first file, else by its name; None: neither tells."""
+    whole_bytes: int | None = None
+    """Of one of Gram's own: of all its files once they are there; None: not known."""
+    also: tuple[str, ...] = ()
+    """What else it is called by who keeps it: one file may have many names."""
 
 
 class Place(StrEnum):

@@ -19,6 +19,8 @@ class FoundFile:
     size_bytes: int
     claimed_sha256: str | None = None
     """What the program says that it is. Not verified: it identifies nothing."""
+    quantization: str | None = None
+    """As its header tells, `Q4_K_M`; None: it does not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,8 @@ class FoundBuild:
     """Measured here, of a split set as `split_sets.sum_of`. None: not hashed yet."""
     first_sha256: str | None = None
     """Measured here, of its first file, by which Gram calls its own. None: not hashed yet."""
+    quantization: str | None = None
+    """As the header of its first file tells, `Q4_K_M`; None: it does not, or was not read."""
 
     @property
     def name(self) -> str:

@@ -88,6 +88,10 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
         "`gram builds verify` sets it aside; then fetch it again. To measure the file as it is, "
         "name it by its path.",
     ),
+    "build_replaced": Sentence(
+        "{name} was changed or replaced while it was read or measured, so nothing of it is kept.",
+        "Wait until what writes it has ended, then try again.",
+    ),
     "build_write": Sentence(
         "The build {name} could not be written: {detail}.",
         "Free some disk space or check the folder's permissions, then try again.",

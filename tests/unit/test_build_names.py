@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from desktop.builds.names import BuildName, is_repository, is_safe_path, parse_name
+from desktop.builds.names import BuildName, is_repository, is_safe_path, no_name, parse_name
 
 WORDS = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,20}", fullmatch=True)
 TAGS = WORDS.filter(lambda tag: not tag.lower().endswith(".gguf"))
@@ -76,3 +76,47 @@ def test_safe_paths(path):
 )
 def test_unsafe_paths(path):
     assert not is_safe_path(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "mirror", "file"),
+    [
+        ("http://127.0.0.1:99/o/r/resolve/main/d/x.gguf", "http://127.0.0.1:99", "d/x.gguf"),
+        ("https://M.example:443/hub/o/r/blob/main/x.gguf", "https://m.example/hub/", "x.gguf"),
+        ("https://m.example/o/r", "https://m.example", None),
+        ("https://huggingface.co/o/r/blob/main/x.gguf", "https://m.example", "x.gguf"),
+    ],
+)
+def test_addresses_of_the_mirror_are_names(text, mirror, file):
+    assert parse_name(text, mirror) == BuildName("o", "r", file=file)
+
+
+@pytest.mark.parametrize(
+    ("text", "mirror"),
+    [
+        ("http://127.0.0.1:98/o/r", "http://127.0.0.1:99"),
+        ("https://m.example/hubo/r", "https://m.example/hub"),
+        ("https://m.example/o/r", "https://huggingface.co"),
+        ("https://[/o/r", "https://m.example"),
+        ("http://127.0.0.1:x/o/r", "http://127.0.0.1:99"),
+    ],
+)
+def test_other_addresses_are_none(text, mirror):
+    assert isinstance(parse_name(text, mirror), Path)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("llama3.2:1b", "llama 3.2 1b"),
+        ("SmolLM2-360M-Instruct", "SmolLM 2 360M Instruct"),
+        ("ollama run hf.co/x/Tiny-GGUF", "Tiny GGUF"),
+        ("https://example.org/tiny_q4.gguf", "tiny q 4"),
+        ("", "llama 3.2"),
+    ],
+)
+def test_what_is_no_name_is_told_whole_with_what_to_search_for(text, words):
+    error = no_name(text)
+    assert f"“{text}”" in str(error)
+    assert f"`gram builds search {words}`" in str(error)
+    assert "owner/repo/file.gguf" in str(error)

@@ -146,6 +146,10 @@ def test_reference_file(reference_file):
         ("https://huggingface.co/o/r", BuildName("o", "r"), "hf.co/o/r"),
         ("https://hf.co/o/r:Q8_0", BuildName("o", "r", "Q8_0"), "hf.co/o/r:Q8_0"),
         ("hf.co/o/r:x.gguf", BuildName("o", "r", file="x.gguf"), "hf.co/o/r:x.gguf"),
+        ("hf.co/o/r/x.gguf", BuildName("o", "r", file="x.gguf"), "hf.co/o/r:x.gguf"),
+        ("o/r/x.GGUF", BuildName("o", "r", file="x.GGUF"), "hf.co/o/r:x.GGUF"),
+        ("o/r/d/x.gguf", BuildName("o", "r", file="d/x.gguf"), "hf.co/o/r:d/x.gguf"),
+        ("o/r/resolve/main/x.gguf", BuildName("o", "r", file="x.gguf"), "hf.co/o/r:x.gguf"),
         ("https://huggingface.co/o/r/tree/main", BuildName("o", "r"), "hf.co/o/r"),
         (
             "https://huggingface.co/o/r/resolve/main/d/x.gguf?download=true",
@@ -178,6 +182,10 @@ def test_names(text, name, shown):
         "a/b/c",
         "https://example.org/o/r",
         "hf.co/o/r/what/main/x.gguf",
+        "a/b/c.txt",
+        "a/b/../x.gguf",
+        "hf:owner/repo",
+        "ollama run hf.co/o/r",
         "日本/モデル",
         "",
     ],
@@ -279,7 +287,7 @@ def test_find_by_name(home, small):
     [
         *((t, "build_not_found") for t in ("no.gguf", "reference", "a\0b", "x" * 5000)),
         *((t, "build_not_here") for t in ("o/r:Q4_0", "hf.co/o/r", REFERENCE_NAME)),
-        ("", "build_unreadable"),
+        *((t, "build_no_name") for t in ("", " ", "https://example.org/o/x.gguf")),
     ],
 )
 def test_not_found(home, text, code, tmp_path, monkeypatch):

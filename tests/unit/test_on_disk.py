@@ -17,6 +17,7 @@ from desktop.builds.on_disk.identify import identified
 from desktop.builds.on_disk.limits import Limits
 from desktop.errors import BuildError
 from tests.unit.gguf_files import gguf_bytes
+from tests.unit.test_builds import write_gguf
 
 CAPTURES = Path(__file__).parents[1] / "captures" / "model_folders"
 SYSTEMS = {"linux": "linux", "macos": "darwin", "windows": "win32"}
@@ -353,6 +354,18 @@ def test_headers_are_read_once_until_a_file_changes(folder, model, tmp_path):
     assert names() == ["a.gguf", "b.gguf"]
     (folder / "b.gguf").write_bytes(gguf_bytes(tmp_path, 3, "adapter"))
     assert names() == ["a.gguf"]
+
+
+def test_the_quantization_is_the_header_s_and_remembered(folder, model, tmp_path):
+    file = tmp_path / "cache" / "headers.json"
+    write_gguf(folder / "a-Q8_0.gguf", file_type=15, llama__block_count=1)
+    (folder / "b.gguf").write_bytes(model)
+    for _ in range(2):
+        found = find_on_disk(
+            Here(tmp_path / "nobody"), folders=(str(folder),), headers=Memory(file)
+        )
+        assert [b.quantization for b in found.builds] == ["Q4_K_M", "F16"]
+    assert sorted(json.loads(file.read_text()).values()) == ["build F16", "build Q4_K_M"]
 
 
 def test_this_machine_can_be_looked_at(home):

@@ -74,6 +74,7 @@ def _build(whole: _Whole, hashes: Hashes | None) -> FoundBuild:
         sum(file.size_bytes for file in whole.files),
         _sum(known),
         known[0],
+        whole.files[0].quantization,
     )
 
 
@@ -90,6 +91,7 @@ def _merged(first: FoundBuild, other: FoundBuild) -> FoundBuild:
         places=places,
         sha256=first.sha256 or other.sha256,
         first_sha256=first.first_sha256 or other.first_sha256,
+        quantization=first.quantization or other.quantization,
     )
 
 

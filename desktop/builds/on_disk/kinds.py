@@ -1,9 +1,10 @@
-"""Whether a GGUF file is a build: a language model, and whole."""
+"""Whether a GGUF file is a build: a language model, and whole; and in which quantization."""
 
 import os
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from desktop.builds.describe import quantization
 from desktop.builds.header import MAGIC, read_header_from
 from desktop.builds.memory import Memory, identity
 from desktop.builds.split_names import part_of
@@ -29,15 +30,18 @@ class Headers:
         """Whether the file at `path`, which is as `found` says, holds a language model.
 
         Raises:
-            BuildError, OSError: as the function `is_build`; such a file is read again next time.
+            BuildError, OSError: as `header_of_build`; such a file is read again next time.
         """
-        key = identity(found)
-        known = self._fresh.get(key) or (self._memory.known(key) if self._memory else None)
-        if known is None:
-            with open(path, "rb", opener=never_a_pipe) as file:
-                known = _BUILD if is_build(file, found.st_size, path.name) else _OTHER
-            self._fresh[key] = known
-        return known == _BUILD
+        return self._said(path, found).partition(" ")[0] == _BUILD
+
+    def quantization(self, path: Path, found: os.stat_result) -> str | None:
+        """What its header tells, `Q4_K_M`; None where it is no build or tells nothing.
+
+        Raises:
+            BuildError, OSError: as `is_build`.
+        """
+        kind, _, label = self._said(path, found).partition(" ")
+        return label or None if kind == _BUILD else None
 
     def keep(self) -> None:
         """Remember for other times what was read."""
@@ -45,9 +49,21 @@ class Headers:
             self._memory.remember(self._fresh)
             self._fresh.clear()
 
+    def _said(self, path: Path, found: os.stat_result) -> str:
+        key = identity(found)
+        known = self._fresh.get(key) or (self._memory.known(key) if self._memory else None)
+        if known is None:
+            with open(path, "rb", opener=never_a_pipe) as file:
+                header = header_of_build(file, found.st_size, path.name)
+            told = _OTHER if header is None else f"{_BUILD} {quantization(header) or ''}".strip()
+            self._fresh[key] = known = told
+        return known
 
-def is_build(file: BinaryIO, size_bytes: int, name: str) -> bool:
-    """Whether a language model can be loaded from it; later parts of a split set count as such.
+
+def header_of_build(file: BinaryIO, size_bytes: int, name: str) -> Header | None:
+    """The header of a file from which a language model can be loaded; None of another GGUF file.
+
+    Later parts of a split set count as such.
 
     Raises:
         BuildError: it is no GGUF file, or damaged, or cut short.
@@ -56,15 +72,14 @@ def is_build(file: BinaryIO, size_bytes: int, name: str) -> bool:
     part = part_of(name)
     if part is not None and part[1] > 1:
         # its header has the tensors of the part and no architecture
-        read_header_from(file, size_bytes, name, later_part=True)
-        return True
+        return read_header_from(file, size_bytes, name, later_part=True)
     try:
         header = read_header_from(file, size_bytes, name)
     except BuildError:
         if _declares(file, b"imatrix"):
-            return False
+            return None
         raise
-    return _is_language_model(header)
+    return header if _is_language_model(header) else None
 
 
 def _is_language_model(header: Header) -> bool:

@@ -10,6 +10,7 @@ same folder. Sources: llama.cpp, `common/common.cpp` (`fs_get_cache_directory`),
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -35,11 +36,9 @@ def find_llama_cpp(here: Here, look: Look) -> Iterator[FoundFile]:
     names = _manifest_names(files, look)
     there = {path.name for path in files}
     for path in filter(is_gguf, files):
-        size_bytes = look.build_bytes(path)
-        if size_bytes is None:
-            continue
-        name = names.get(path.name) or _noted_name(path, there, look) or shown_name(path)
-        yield FoundFile(look.program, name, path, size_bytes, _claim(path, there, look))
+        for found in look.found(path, shown_name(path)):
+            name = names.get(path.name) or _noted_name(path, there, look) or found.name
+            yield replace(found, name=name, claimed_sha256=_claim(path, there, look))
 
 
 def _manifest_names(files: list[Path], look: Look) -> dict[str, str]:

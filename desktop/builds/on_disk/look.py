@@ -71,35 +71,34 @@ class Look(Complaints):
             return None
         return data
 
-    def build_bytes(self, path: Path) -> int | None:
-        """The size of a regular file that holds a language model; None for all else.
+    def found(self, path: Path, name: str, claim: str | None = None) -> Iterator[FoundFile]:
+        """The file at `path` where it is a regular file that holds a language model; else none.
 
         Told is why, but of what is GGUF and no build: projectors, adapters, models of images.
+
+        Args:
+            path: where the program looks for it.
+            name: what its users call it.
+            claim: its sha256, as the program says.
         """
         if self._late() and self._over(path.parent):
-            return None
+            return
         try:
             found = path.stat()
             if not stat.S_ISREG(found.st_mode):
                 self.tell("on_disk_unreadable", path, detail="it is not a file")
-                return None
+                return
             is_one = self._headers.is_build(path, found)
+            label = self._headers.quantization(path, found)
         except FileNotFoundError:
             self.tell("on_disk_missing", path)
-            return None
         except (OSError, ValueError) as e:
             self.tell("on_disk_unreadable", path, detail=said(e))
-            return None
         except BuildError as e:
             self.tell("on_disk_bad", path, detail=e.reason.text())
-            return None
-        return found.st_size if is_one else None
-
-    def found(self, path: Path, name: str, claim: str | None = None) -> Iterator[FoundFile]:
-        """The file at `path` where it is a build, with its sha256 as claimed; else none."""
-        size_bytes = self.build_bytes(path)
-        if size_bytes is not None:
-            yield FoundFile(self.program, name, path, size_bytes, claim)
+        else:
+            if is_one:
+                yield FoundFile(self.program, name, path, found.st_size, claim, label)
 
     def _enter(self, folder: Path, seen: set[tuple[int, int]], root: Path) -> bool:
         try:
