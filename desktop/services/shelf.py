@@ -3,25 +3,30 @@
 All of it reads the disk, so it is never called on the UI thread.
 """
 
-from collections.abc import Iterator
+import contextlib
+import os
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from desktop.builds.calling import alike, meant
 from desktop.builds.eviction import plan_here
 from desktop.builds.hashes import Progress, hashes_in
 from desktop.builds.library import Library
 from desktop.builds.library_care import Care
+from desktop.builds.memory import Memory, identity
 from desktop.builds.on_disk.find import find_on_disk, headers_in, here_now
+from desktop.builds.on_disk.kinds import Headers
 from desktop.builds.preferences import read_preferences
 from desktop.builds.quant_labels import label_of
+from desktop.builds.reference import reference
+from desktop.clock import is_utc_text
 from desktop.errors import BuildError, Reason
 from desktop.paths import Paths
 from desktop.records.build_events import BuildChecked, BuildRemoved
 from desktop.records.library import BuildPreferences, Kept, LibraryEntry
 from desktop.records.offers import GRAM, HeldBuild, Shelf
-from desktop.records.on_disk import FoundBuild, OnDisk
-
-_LEAST_PREFIX = 8
-"""Hex digits of a sha256 that name a build."""
+from desktop.records.on_disk import FoundBuild, FoundPlace, OnDisk
+from desktop.records.request import REFERENCE
 
 
 def shelf_of(paths: Paths) -> Shelf:
@@ -30,8 +35,11 @@ def shelf_of(paths: Paths) -> Shelf:
     preferences, told = read_preferences(paths.settings)
     listed = library.entries()
     others = found_elsewhere(paths, preferences)
-    own = [_of_library(library, entry) for entry in listed.entries]
-    held = [*_with_keepers(own, others.builds), *_only_elsewhere(own, others.builds)]
+    headers = Headers(headers_in(paths))
+    own = [_by_header(_of_library(library, entry), headers) for entry in listed.entries]
+    headers.keep()
+    elsewhere = _only_elsewhere(own, others.builds, uses_in(paths))
+    held = [*_with_keepers(own, others.builds), *elsewhere]
     shelf = Shelf(
         tuple(sorted(held, key=lambda h: h.name.casefold())),
         listed.size_bytes,
@@ -60,22 +68,53 @@ def found_elsewhere(paths: Paths, preferences: BuildPreferences) -> OnDisk:
 
 
 def own_build(paths: Paths, text: str) -> LibraryEntry:
-    """The one of Gram's own that `text` names: its name, its file's name, or how its sha256 begins.
+    """The one of Gram's own that `text` names, in any of the ways of `meant_build`.
 
     Raises:
-        BuildError: `library_unknown`; `library_several`, naming them.
+        BuildError: as `meant_build`; `library_others`, naming who keeps it.
     """
-    told = text.strip().casefold()
-    entries = Library(paths).entries().entries
-    exact = [e for e in entries if told in {e.sha256, *_names(e)}]
-    by_sum = [e for e in entries if len(told) >= _LEAST_PREFIX and e.sha256.startswith(told)]
-    found = exact or by_sum
+    found = meant_build(paths, text)
+    if isinstance(found, LibraryEntry):
+        return found
+    raise BuildError("library_others", name=found.name, programs=", ".join(_keepers(found)))
+
+
+def meant_build(paths: Paths, text: str) -> LibraryEntry | FoundBuild:
+    """The build here that `text` names: by its path, by a name, or by how its sha256 begins.
+
+    Gram's own come first, unfinished ones too; only where it is none of them, other programs are
+    looked through.
+
+    Raises:
+        BuildError: `library_unknown`; `library_several`, naming them; as `calling.alike`.
+    """
+    told = reference().sha256 if text == REFERENCE else text
+    entries = {entry.sha256: entry for entry in Library(paths).entries().entries}
+    named = _called(told, map(_as_found, entries.values()))
+    own = [entries[build.first_sha256] for build in named if build.first_sha256]
+    if len(own) > 1:
+        names = ", ".join(f"{e.name} ({e.sha256[:12]})" for e in own)
+        raise BuildError("library_several", name=text, names=names)
+    if own:
+        return own[0]
+    others = found_elsewhere(paths, read_preferences(paths.settings)[0]).builds
+    found = _called(told, others)
     if not found:
         raise BuildError("library_unknown", name=text)
-    if len(found) > 1:
-        names = ", ".join(f"{e.name} ({e.sha256[:12]})" for e in found)
-        raise BuildError("library_several", name=text, names=names)
-    return found[0]
+    return alike(found, text)[0]
+
+
+def _called(text: str, builds: Iterable[FoundBuild]) -> tuple[FoundBuild, ...]:
+    """Those that a path means, else those of that name."""
+    builds, path = tuple(builds), os.path.realpath(os.path.expanduser(text))  # noqa: PTH111
+    at = (b for b in builds if path in {os.path.realpath(file) for file in b.files})
+    return tuple(at) or meant(text, builds)
+
+
+def _as_found(entry: LibraryEntry) -> FoundBuild:
+    """As names are looked up."""
+    place = FoundPlace(GRAM, entry.name, entry.path)
+    return FoundBuild((place,), (entry.path,), entry.size_bytes, first_sha256=entry.sha256)
 
 
 def whole_ones(paths: Paths) -> tuple[LibraryEntry, ...]:
@@ -130,8 +169,14 @@ def of_others(found: FoundBuild) -> HeldBuild:
         found.files,
         found.size_bytes,
         _keepers(found),
-        quantization=label_of(found.files[0].name) or label_of(f"{found.name}.gguf"),
+        quantization=found.quantization or _label(found),
+        also=_also(found.name, found.places),
     )
+
+
+def uses_in(paths: Paths) -> Memory:
+    """When builds of other programs were measured in this profile: RFC 3339, UTC, by file."""
+    return Memory(paths.cache / "uses.json")
 
 
 def _of_library(library: Library, entry: LibraryEntry) -> HeldBuild:
@@ -148,28 +193,54 @@ def _of_library(library: Library, entry: LibraryEntry) -> HeldBuild:
         entry.freed_bytes if entry.ours else 0,
         entry.used_at,
         label_of(entry.path.name),
+        entry.whole_bytes,
     )
+
+
+def _by_header(held: HeldBuild, headers: Headers) -> HeldBuild:
+    """With the quantization that its header tells, where it is whole and can be read."""
+    label = None
+    if held.kept is Kept.WHOLE:
+        with contextlib.suppress(OSError, BuildError):
+            label = headers.quantization(held.files[0], held.files[0].stat())
+    return replace(held, quantization=label or held.quantization)
 
 
 def _with_keepers(own: list[HeldBuild], others: tuple[FoundBuild, ...]) -> Iterator[HeldBuild]:
     """Gram's own, with the programs that keep the same bytes."""
     for held in own:
-        same = (found for found in others if found.first_sha256 == held.sha256)
+        same = [found for found in others if found.first_sha256 == held.sha256]
         programs = [program for found in same for program in _keepers(found)]
-        yield replace(held, keepers=(GRAM, *dict.fromkeys(programs)))
+        also = _also(held.name, (place for found in same for place in found.places))
+        yield replace(held, keepers=(GRAM, *dict.fromkeys(programs)), also=also)
 
 
-def _only_elsewhere(own: list[HeldBuild], others: tuple[FoundBuild, ...]) -> Iterator[HeldBuild]:
+def _only_elsewhere(
+    own: list[HeldBuild], others: tuple[FoundBuild, ...], uses: Memory
+) -> Iterator[HeldBuild]:
     sums = {held.sha256 for held in own}
-    return (of_others(found) for found in others if found.first_sha256 not in sums)
+    for found in others:
+        if found.first_sha256 not in sums:
+            yield replace(of_others(found), used_at=_used_at(found, uses))
+
+
+def _used_at(found: FoundBuild, uses: Memory) -> str | None:
+    with contextlib.suppress(OSError):
+        moment = uses.known(identity(found.files[0].stat()))
+        return moment if is_utc_text(moment) else None
+    return None
+
+
+def _label(found: FoundBuild) -> str | None:
+    return label_of(found.files[0].name) or label_of(f"{found.name}.gguf")
+
+
+def _also(name: str, places: Iterable[FoundPlace]) -> tuple[str, ...]:
+    """The names of the places that are not `name`, each once."""
+    names = {place.name.casefold().removeprefix("hf.co/"): place.name for place in places}
+    names.pop(name.casefold().removeprefix("hf.co/"), None)
+    return tuple(names.values())
 
 
 def _keepers(found: FoundBuild) -> tuple[str, ...]:
     return tuple(dict.fromkeys(place.program for place in found.places))
-
-
-def _names(entry: LibraryEntry) -> set[str]:
-    """In small letters; with and without the host, and the file's name."""
-    name = entry.name.casefold()
-    file = entry.path.name.casefold()
-    return {name, name.removeprefix("hf.co/"), file, file.removesuffix(".gguf")}

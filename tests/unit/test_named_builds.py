@@ -7,12 +7,16 @@ from types import SimpleNamespace
 
 import pytest
 
+from desktop.builds.grouping import group
 from desktop.builds.hashes import Hashes, hashes_in, sha256_of
 from desktop.builds.library import Library
+from desktop.builds.listings import Listings
 from desktop.builds.reference import reference
 from desktop.builds.store import find_build, list_builds, locate
+from desktop.clock import utc_now
 from desktop.errors import BuildError
 from desktop.records.build import LocalBuild
+from desktop.records.remote import RemoteFile, RepositoryFacts
 from desktop.services.named_builds import (
     identify_build,
     locate_build,
@@ -151,7 +155,8 @@ def test_the_reference_is_found_by_its_name(home):
     facts = reference()
     path = home.builds / facts.sha256 / facts.stored_as
     path.parent.mkdir()
-    path.write_bytes(b"GGUF")
+    path.touch()
+    os.truncate(path, facts.size_bytes)
     for text in (str(facts.name), str(facts.name).removeprefix("hf.co/").lower()):
         assert locate(text, home).path == path
 
@@ -295,6 +300,122 @@ def test_a_name_on_the_hub_that_is_not_here_is_told_how_to_get_it(home, person):
     assert error.code == "build_not_here"
     assert "`gram builds get hf.co/owner/tiny-GGUF:Q4_K_M`" in error.reason.advice()
     assert refused(lambda: named_build(home, "tiny:1b")).code == "build_not_found"
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("other:2b", "other:2b"),
+        ("tiny:1b", "tiny:1b"),
+        ("owner/tiny-GGUF", "hf.co/owner/tiny-GGUF:Q4_K_M"),
+        ("tiny-q4_k_m", "hf.co/owner/tiny-GGUF:Q4_K_M"),
+    ],
+)
+def test_of_several_names_the_one_that_was_asked_for_is_shown(home, person, model, text, name):
+    blob = in_ollama(person, model)
+    in_ollama(person, model, model="other", tag="2b")
+    path = in_lm_studio(person, model)
+    for file in (blob, path):
+        hashes_in(home).sha256(file)
+    named = locate_build(home, text)
+    assert named.copies[0].name == name
+    assert {place.name for place in named.copies[0].places} > {"tiny:1b", "other:2b"}
+    assert named.copies[0].files == (named.path,)
+    local = identify_build(home, named)
+    # what is signed has a keeper's name only with a claim that is right
+    assert local.build.name == ("other:2b" if "owner" in name else name)
+
+
+# Gram's own that are not whole
+
+
+def test_an_unfinished_build_is_called_so(home, person, model):
+    path = fetched(home, "hf.co/o/r:Q4_K_M", model)
+    path.unlink()
+    path.with_name(f"{path.name}.damaged").write_bytes(model)
+    for text in ("o/r:Q4_K_M", "o/r", path.parent.name[:9], path.name):
+        error = refused(lambda text=text: locate_build(home, text))
+        assert error.code == "build_damaged"
+        assert "`gram builds get hf.co/o/r:Q4_K_M`" in error.reason.advice()
+    assert refused(lambda: locate_build(home, "o/r:Q8_0")).code == "build_not_here"
+    whole = in_lm_studio(person, model)
+    assert locate_build(home, path.name).path == whole
+
+
+def test_a_set_that_lacks_files_is_unfinished(home, person, tmp_path):
+    parts = gguf_set(tmp_path, "set-Q4_0")
+    targets = Library(home).expect("hf.co/o/s:Q4_0", {p.name: sha256_of(p) for p in parts}, None)
+    targets[0].parent.mkdir()
+    for part, target in zip(parts[:-1], targets[:-1], strict=True):
+        part.rename(target)
+    error = refused(lambda: locate_build(home, "o/s"))
+    assert (error.code, error.reason.params["name"]) == ("build_unfinished", "hf.co/o/s:Q4_0")
+    parts[-1].rename(targets[-1])
+    assert locate_build(home, "o/s").path == targets[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "told"),
+    [
+        ("models/sub/x.gguf", "build_not_here", "models/sub/x.gguf"),
+        ("ollama run hf.co/x/y", "build_not_found", "ollama run hf.co/x/y"),
+        ("hf:owner/repo", "build_not_found", "hf:owner/repo"),
+        ("https://example.org/x.gguf", "build_no_name", "https://example.org/x.gguf"),
+        ("/no/x.gguf", "build_not_found", "x.gguf"),
+    ],
+)
+def test_what_is_not_here_is_told_as_it_was_written(home, person, text, code, told):
+    error = refused(lambda: locate_build(home, text))
+    assert (error.code, error.reason.params["name"]) == (code, told)
+
+
+def test_an_address_of_the_mirror_is_a_name(home, person, model):
+    path = fetched(home, "hf.co/o/r:Q4_K_M", model)
+    text = "http://127.0.0.1:9/o/r/resolve/main/tiny-Q4_K_M.gguf"
+    assert locate_build(home, text, environment={"HF_ENDPOINT": "http://127.0.0.1:9"}).path == path
+    for endpoint in ("", "http://127.0.0.1:8", "no address"):
+        error = refused(lambda e=endpoint: locate_build(home, text, environment={"HF_ENDPOINT": e}))
+        assert error.code == "build_no_name"
+
+
+# by what a repository listed
+
+
+def listed(home, *files, owner="other", repo="Same-GGUF", commit="c" * 40):
+    """Remember that a repository listed these builds: file name and bytes."""
+    facts = RepositoryFacts(owner, repo, commit, None, gated=False)
+    remote = (RemoteFile(name, len(data), hashlib.sha256(data).hexdigest()) for name, data in files)
+    Listings(home.data).keep(group(facts, tuple(remote)), utc_now())
+
+
+def test_another_repository_s_name_of_the_same_bytes_is_meant(home, person, model, tmp_path):
+    listed(home, ("x-Q4_K_M.gguf", model), ("x-Q8_0.gguf", gguf_bytes(tmp_path, 2)))
+    assert refused(lambda: locate_build(home, "other/Same-GGUF")).code == "build_not_here"
+    path = in_lm_studio(person, model)
+    # a name alone is not looked at: its bytes have to be known
+    assert refused(lambda: locate_build(home, "other/Same-GGUF")).code == "build_not_here"
+    hashes_in(home).sha256(path)
+    for text in ("other/Same-GGUF", "OTHER/same-gguf:q4_k_m", "other/Same-GGUF/x-Q4_K_M.gguf"):
+        assert named_build(home, text).path == path
+    assert refused(lambda: locate_build(home, "other/Same-GGUF:Q8_0")).code == "build_not_here"
+    assert refused(lambda: locate_build(home, "other/Same-GGUF:Q5_0")).code == "build_not_here"
+    at = "https://huggingface.co/other/Same-GGUF/resolve/{}/x-Q4_K_M.gguf"
+    assert refused(lambda: locate_build(home, at.format("abc"))).code == "build_not_here"
+    assert locate_build(home, at.format("main")).path == path
+
+
+def test_so_is_gram_s_own_and_a_set(home, person, model, tmp_path):
+    path = fetched(home, "hf.co/o/r:Q4_K_M", model)
+    listed(home, ("x-Q4_K_M.gguf", model))
+    assert named_build(home, "other/Same-GGUF").build.name == "hf.co/o/r:Q4_K_M"
+    assert locate_build(home, "other/Same-GGUF").path == path
+    parts = gguf_set(tmp_path, "set-Q4_0")
+    listed(home, *((part.name, part.read_bytes()) for part in parts), repo="Set-GGUF")
+    for part in parts:
+        kept = in_lm_studio(person, part.read_bytes(), file=part.name.replace("set", "own"))
+        hashes_in(home).sha256(kept)
+    found = locate_build(home, "other/Set-GGUF")
+    assert found.path.name == "own-Q4_0-00001-of-00003.gguf"
 
 
 # that it was used

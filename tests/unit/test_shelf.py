@@ -4,14 +4,24 @@ import hashlib
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
+from desktop.builds.grouping import group
 from desktop.builds.hashes import hashes_in
+from desktop.builds.hub_fields import read_facts, read_files
 from desktop.builds.library import Library
+from desktop.builds.listings import Listings
+from desktop.builds.reference import reference
+from desktop.clock import utc_now, utc_text
 from desktop.errors import BuildError
-from desktop.records.library import Kept
+from desktop.records.library import Checked, Kept
 from desktop.records.offers import GRAM
 from desktop.services import shelf
+from desktop.services.check_others import check_others
+from desktop.services.named_builds import named_build, note_use
+from desktop.services.offers import forget_added
 from tests.unit.gguf_files import gguf_bytes
+from tests.unit.test_named_builds import in_ollama
 
 
 @pytest.fixture(autouse=True)
@@ -48,10 +58,12 @@ def test_own_and_others_by_name(home, tmp_path, person):
     assert found.told == ()
     mine, other = found.held
     assert (mine.name, mine.sha256, mine.files) == ("hf.co/o/r:Q4_0", sha256, (target,))
-    assert (mine.keepers, mine.ours, mine.quantization) == ((GRAM,), True, "Q4_0")
+    assert (mine.keepers, mine.ours) == ((GRAM,), True)
+    # as the headers tell, whatever the names say
+    assert (mine.quantization, other.quantization) == ("F16", "F16")
     assert mine.freed_bytes == mine.size_bytes == target.stat().st_size == found.kept_bytes
     assert (other.files, other.keepers, other.ours) == ((file,), ("LM Studio",), False)
-    assert (other.sha256, other.freed_bytes, other.quantization) == (None, 0, "Q8_0")
+    assert (other.sha256, other.freed_bytes) == (None, 0)
     assert found.free_bytes > 0
     assert found.budget_bytes > found.kept_bytes
 
@@ -67,6 +79,38 @@ def test_the_same_bytes_are_one_build_with_two_keepers(home, tmp_path, person):
     assert held.files == (target,)
 
 
+def test_what_has_no_readable_header_has_the_quantization_of_its_name(home, tmp_path):
+    _, target = own(home, tmp_path)
+    target.write_bytes(bytes(target.stat().st_size))
+    assert shelf.shelf_of(home).held[0].quantization == "Q4_0"
+
+
+def test_other_names_of_the_same_file_are_told(home, tmp_path, person):
+    content = gguf_bytes(tmp_path, 1)
+    for model, tag in (("tiny", "1b"), ("tiny", "latest"), ("other", "2b")):
+        in_ollama(person, content, model, tag)
+    (held,) = shelf.shelf_of(home).held
+    assert (held.name, held.also) == ("other:2b", ("tiny:1b", "tiny:latest"))
+    sha256, _ = own(home, tmp_path)
+    hashes_in(home).sha256(held.files[0])
+    hashes_in(home).sha256(theirs(person, content))
+    (held,) = shelf.shelf_of(home).held
+    assert (held.name, held.sha256) == ("hf.co/o/r:Q4_0", sha256)
+    assert held.also == ("hf.co/o/r:Q8_0", "other:2b", "tiny:1b", "tiny:latest")
+    assert shelf.held_of(Library(home), sha256).also == ()
+
+
+def test_when_another_program_s_build_was_measured_is_known(home, tmp_path, person):
+    file = theirs(person, gguf_bytes(tmp_path, 1))
+    assert shelf.shelf_of(home).held[0].used_at is None
+    before = utc_text(utc_now())
+    note_use(home, named_build(home, file.name))
+    assert before <= shelf.shelf_of(home).held[0].used_at <= utc_text(utc_now())
+    assert str(person) not in (home.cache / "uses.json").read_text()
+    file.write_bytes(gguf_bytes(tmp_path, 2))
+    assert shelf.shelf_of(home).held[0].used_at is None
+
+
 def test_an_unfinished_download_is_told_so(home, tmp_path):
     content = gguf_bytes(tmp_path, 1)
     sha256 = hashlib.sha256(content).hexdigest()
@@ -78,16 +122,20 @@ def test_an_unfinished_download_is_told_so(home, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "told", ["hf.co/o/r:Q4_0", "o/r:q4_0", "m1-Q4_0.gguf", "M1-Q4_0", "sum", "start"]
+    "told",
+    [
+        *("hf.co/o/r:Q4_0", "o/r:q4_0", "m1-Q4_0.gguf", "M1-Q4_0", "sum", "start"),
+        *("o/r", "https://huggingface.co/o/r", "o/r:m1-Q4_0.gguf", "path"),
+    ],
 )
 def test_one_is_meant_by_its_names(home, tmp_path, told):
-    sha256, _ = own(home, tmp_path)
+    sha256, target = own(home, tmp_path)
     own(home, tmp_path, 2, "hf.co/o/other:Q4_0")
-    told = {"sum": sha256, "start": sha256[:8]}.get(told, told)
+    told = {"sum": sha256, "start": sha256[:8], "path": str(target)}.get(told, told)
     assert shelf.own_build(home, told).sha256 == sha256
 
 
-@pytest.mark.parametrize("told", ["", "o/r", "start", "nobody"])
+@pytest.mark.parametrize("told", ["", "o/r2", "start", "nobody"])
 def test_what_none_is_called_is_not_known(home, tmp_path, told):
     sha256, _ = own(home, tmp_path)
     with pytest.raises(BuildError) as caught:
@@ -151,3 +199,95 @@ def test_a_person_without_a_home(home, tmp_path, monkeypatch):
     found = shelf.shelf_of(home)
     assert len(found.held) == 1
     assert [reason.code for reason in found.told] == ["on_disk_unreadable"]
+
+
+def test_the_reference_is_meant_by_that_word(home, reference_file):
+    target = home.builds / reference().sha256 / reference().stored_as
+    target.parent.mkdir()
+    target.symlink_to(reference_file)
+    assert shelf.own_build(home, "reference").sha256 == reference().sha256
+
+
+def test_who_keeps_a_build_that_is_not_grams_is_named(home, tmp_path, person):
+    theirs(person, gguf_bytes(tmp_path, 2))
+    for text in (
+        "hf.co/o/r:Q8_0",
+        "o/r",
+        "x-Q8_0",
+        str(person / ".lmstudio/models/o/r/x-Q8_0.gguf"),
+    ):
+        with pytest.raises(BuildError) as caught:
+            shelf.own_build(home, text)
+        assert caught.value.code == "library_others"
+        assert "kept by LM Studio" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("kept", "code"), [(Kept.PART, "build_unfinished"), (Kept.DAMAGED, "build_damaged")]
+)
+def test_what_is_not_all_there_is_not_read_but_told(home, tmp_path, kept, code):
+    sha256, target = own(home, tmp_path)
+    ending = ".damaged" if kept is Kept.DAMAGED else ""
+    aside = target.with_name(f"{target.name}{ending}" if ending else f".{target.name}.partial")
+    target.rename(aside)
+    entry = shelf.own_build(home, "o/r")
+    assert (entry.sha256, entry.kept) == (sha256, kept)
+    with pytest.raises(BuildError) as caught:
+        shelf.verify(home, entry)
+    assert caught.value.code == code
+    assert "`gram builds get hf.co/o/r:Q4_0`" in str(caught.value)
+    assert aside.is_file()
+
+
+class TestOthersChecked:
+    def check(self, home, text="o/r"):
+        return check_others(home, shelf.meant_build(home, text)).checked
+
+    def listed(self, home, content, *, added=False):
+        file = {"path": "x-Q8_0.gguf", "size": len(content)}
+        sha256 = hashlib.sha256(content).hexdigest()
+        rows = {"type": "file", **file, "lfs": {"oid": sha256, "size": len(content)}}
+        listing = group(read_facts({"id": "o/r", "sha": "0" * 40}), read_files([rows]))
+        Listings(home.data).keep(listing, utc_now(), added=added)
+
+    def test_against_what_their_repository_listed(self, home, tmp_path, person):
+        content = gguf_bytes(tmp_path, 2)
+        file = theirs(person, content)
+        self.listed(home, content)
+        assert self.check(home) == Checked(None, None)
+        file.write_bytes(content[:-1] + b"~")
+        assert self.check(home).told.code == "verify_other"
+        assert file.is_file()
+
+    def test_against_what_their_keeper_says(self, home, tmp_path, person):
+        content = gguf_bytes(tmp_path, 2)
+        sha256 = hashlib.sha256(content).hexdigest()
+        blob = person / ".cache/huggingface/hub/models--o--r/blobs" / sha256
+        snapshot = blob.parent.parent / "snapshots" / ("1" * 40) / "x-Q8_0.gguf"
+        for path in (blob, snapshot):
+            path.parent.mkdir(parents=True)
+        blob.write_bytes(content)
+        snapshot.symlink_to(blob)
+        assert self.check(home) == Checked(None, None)
+        blob.write_bytes(content[:-1] + b"~")
+        assert self.check(home).told.code == "on_disk_claim_wrong"
+
+    def test_nothing_to_compare_with(self, home, tmp_path, person):
+        content = gguf_bytes(tmp_path, 2)
+        theirs(person, content)
+        told = self.check(home).told
+        assert told.code == "verify_no_sum"
+        assert hashlib.sha256(content).hexdigest() in told.advice()
+
+    def test_not_while_something_is_measured(self, home, tmp_path, person):
+        theirs(person, gguf_bytes(tmp_path, 2))
+        with FileLock(home.measure_lock), pytest.raises(BuildError) as caught:
+            self.check(home)
+        assert caught.value.code == "library_measuring"
+
+
+@pytest.mark.parametrize("added", [True, False])
+def test_only_what_the_person_added_is_forgotten(home, added):
+    TestOthersChecked().listed(home, b"GGUF", added=added)
+    assert forget_added(home, "hf.co/o/r") is added
+    assert ("o/r" in Listings(home.data).read()[0]) is not added
