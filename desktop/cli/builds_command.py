@@ -1,7 +1,7 @@
 """The commands `gram builds …`: their options and help; the work is in `builds_*`."""
 
 import sys
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import click
 
@@ -13,7 +13,19 @@ _JSON: Final = click.option(
 )
 
 
-@click.group("builds", cls=Commands, invoke_without_command=True)
+class _Builds(Commands):
+    otherwise: ClassVar = {
+        "remove": "rm",
+        "delete": "rm",
+        "download": "get",
+        "pull": "get",
+        "fetch": "get",
+        "ls": "list",
+        "find": "search",
+    }
+
+
+@click.group("builds", cls=_Builds, invoke_without_command=True)
 @_JSON
 @click.pass_context
 def builds(context: click.Context, *, as_json: bool) -> None:
@@ -42,7 +54,7 @@ def show_list(*, as_json: bool) -> None:
 
 
 @builds.command("search", cls=Command)
-@click.argument("words", nargs=-1, required=True)
+@click.argument("words", nargs=-1)
 @click.option(
     "--all", "every", is_flag=True, help="Every quantization and publisher that is known."
 )
@@ -50,18 +62,17 @@ def show_list(*, as_json: bool) -> None:
 @click.option(
     "--context",
     type=Whole(1, 1 << 24),
-    default=4096,
-    show_default=True,
     metavar="N",
-    help="Tokens that memory must have room for.",
+    help="Tokens that memory must have room for. Default: 4096, or what it was trained for.",
 )
 @_JSON
 def search(words: tuple[str, ...], **options: Any) -> None:
     """Show builds that can be had: what fits here first, with how fast it would run.
 
-    WORDS choose models by their names, and a quantization by its label; or they name a repository,
-    `owner/repo`. Rates are estimates, as `gram fits` has them. With a connection the repositories
-    are asked for exact sizes, and Hugging Face for more of them.
+    WORDS choose models and added repositories by their names, and a quantization by its label; or
+    they name a repository, `owner/repo`. Without any: what fits best here. Rates are estimates, as
+    `gram fits` has them. With a connection the repositories are asked for exact sizes, and Hugging
+    Face for more of them.
     """
     from desktop.cli import builds_search  # noqa: PLC0415
 
@@ -118,7 +129,8 @@ def get(**options: Any) -> None:
 def rm(name: str, *, yes: bool, as_json: bool) -> None:
     """Remove a build that Gram fetched or made; or forget what you added.
 
-    What other programs keep is never removed.
+    NAME is a name as for `get`, a path, or how the build's sha256 begins (8 digits or more). What
+    other programs keep is never removed.
     """
     from desktop.cli import builds_shelf  # noqa: PLC0415
 
@@ -129,7 +141,11 @@ def rm(name: str, *, yes: bool, as_json: bool) -> None:
 @click.argument("name", required=False)
 @_JSON
 def verify(name: str | None, *, as_json: bool) -> None:
-    """Read a build again from end to end, or all of Gram's own; what is damaged is set aside."""
+    """Read a build again from end to end, or all of Gram's own; what is damaged is set aside.
+
+    NAME is a name as for `get`, a path, or how the build's sha256 begins (8 digits or more). What
+    other programs keep is compared with what they or its repository say of it, and not changed.
+    """
     from desktop.cli import builds_shelf  # noqa: PLC0415
 
     sys.exit(builds_shelf.verify(name, as_json=as_json))
@@ -137,20 +153,25 @@ def verify(name: str | None, *, as_json: bool) -> None:
 
 @builds.command("pin", cls=Command)
 @click.argument("name")
-def pin(name: str) -> None:
-    """Keep a build whatever the disk budget says."""
+@_JSON
+def pin(name: str, *, as_json: bool) -> None:
+    """Keep a build whatever the disk budget says.
+
+    NAME is a name as for `get`, a path, or how the build's sha256 begins (8 digits or more).
+    """
     from desktop.cli import builds_shelf  # noqa: PLC0415
 
-    builds_shelf.pin(name, pinned=True)
+    builds_shelf.pin(name, pinned=True, as_json=as_json)
 
 
 @builds.command("unpin", cls=Command)
 @click.argument("name")
-def unpin(name: str) -> None:
+@_JSON
+def unpin(name: str, *, as_json: bool) -> None:
     """Let a build be removed again when room is needed."""
     from desktop.cli import builds_shelf  # noqa: PLC0415
 
-    builds_shelf.pin(name, pinned=False)
+    builds_shelf.pin(name, pinned=False, as_json=as_json)
 
 
 @builds.command("use", cls=Command)
@@ -166,7 +187,7 @@ def unpin(name: str) -> None:
 def use(name: str, *, context: int | None, copy: bool, as_json: bool) -> None:
     """Show how to run a build best here with llama-server, Ollama or LM Studio.
 
-    NAME is a build on this machine: a name, a path, or how its sha256 begins.
+    NAME is a build on this machine: a name, a path, or how its sha256 begins (8 digits or more).
     """
     from desktop.cli import builds_use  # noqa: PLC0415
 

@@ -1,12 +1,12 @@
 """`gram builds`: what is here; and `rm`, `verify`, `pin`, `unpin`."""
 
-import sys
 import threading
 from collections.abc import Callable, Sequence
 
 import click
 
 from desktop.cli import EXIT_ERROR, EXIT_STOPPED, figures
+from desktop.cli.asking import can_ask
 from desktop.cli.begin import begin_log
 from desktop.cli.builds_words import state_words
 from desktop.cli.fetch_line import FetchLine
@@ -17,12 +17,16 @@ from desktop.cli.output import say, say_error, say_json, say_reason
 from desktop.cli.plain import to_plain
 from desktop.cli.prose import paragraph
 from desktop.errors import BuildError, Reason
-from desktop.paths import default_paths
-from desktop.records.library import LibraryEntry
+from desktop.paths import Paths, default_paths
+from desktop.records.build_events import BuildChecked
+from desktop.records.library import Kept, LibraryEntry
 from desktop.records.offers import FetchState, FetchStep, HeldBuild, Shelf
+from desktop.records.on_disk import FoundBuild
 from desktop.services import shelf
+from desktop.services.check_others import check_others
 from desktop.services.offers import forget_added
 
+_NOT_OWN = frozenset({"library_unknown", "library_others"})
 _DATE = len("2026-12-01")
 _DIGITS = 12
 """Of a sha256."""
@@ -56,7 +60,7 @@ def listed(found: Shelf) -> None:
 
 
 def remove(name: str, *, yes: bool, as_json: bool) -> int:
-    """Remove a build of Gram's own, or a repository that was added; returns the exit status.
+    """Remove a build of Gram's own, or forget what the person added; returns the exit status.
 
     Raises:
         GramError: see `shelf.delete`.
@@ -66,13 +70,14 @@ def remove(name: str, *, yes: bool, as_json: bool) -> int:
     try:
         entry = shelf.own_build(paths, name)
     except BuildError as e:
-        if e.code == "library_unknown" and forget_added(paths, name):
-            say(f"{name} is not looked through any more. Nothing of it was removed.")
+        if e.code in _NOT_OWN and forget_added(paths, name):
+            _say_forgotten(name, as_json=as_json)
             return 0
         raise
     if not entry.ours:
         raise BuildError("library_not_ours", name=entry.name)
     if not yes and not _is_sure(entry):
+        say_error(Reason("remove_declined", {"name": entry.name}), as_json=as_json)
         return EXIT_ERROR
     gone = shelf.delete(paths, entry)
     if as_json:
@@ -83,29 +88,28 @@ def remove(name: str, *, yes: bool, as_json: bool) -> int:
 
 
 def verify(name: str | None, *, as_json: bool) -> int:
-    """Read one again, or all; returns the exit status: an error where one is damaged.
+    """Read one again, or all of Gram's own; returns the exit status: an error where one is wrong.
 
     Raises:
-        GramError: there is no such build; see `shelf.verify`.
+        GramError: there is no such build; see `shelf.verify`, `check_others`.
     """
     paths = default_paths()
     begin_log(paths)
-    entries = [shelf.own_build(paths, name)] if name else shelf.whole_ones(paths)
+    builds = (shelf.meant_build(paths, name),) if name else shelf.whole_ones(paths)
     stopped = threading.Event()
-    checked = []
+    checked: list[BuildChecked] = []
     try:
         with Stopping(stopped.set), FetchLine(quiet=as_json) as line:
-            for entry in entries:
-                one = shelf.verify(paths, entry, _progress(entry, line, stopped))
-                checked.append(one)
-                if one.checked.told is None and not as_json:
-                    line.say(f"Every byte is right: {entry.name}")
+            for build in builds:
+                checked.append(_checked(paths, build, _progress(build.name, line, stopped)))
+                if checked[-1].checked.told is None and not as_json:
+                    line.say(f"Every byte is right: {build.name}")
     except _StoppedError:
         say_error(Reason("verify_stopped"), as_json=as_json)
         return EXIT_STOPPED
     if as_json:
         say_json([to_plain(one) for one in checked])
-    elif not entries:
+    elif not builds:
         say("Gram has no builds of its own here.")
     for one in checked:
         if one.checked.told is not None and not as_json:
@@ -113,7 +117,15 @@ def verify(name: str | None, *, as_json: bool) -> int:
     return EXIT_ERROR if any(one.checked.told for one in checked) else 0
 
 
-def pin(name: str, *, pinned: bool) -> None:
+def _checked(
+    paths: Paths, build: LibraryEntry | FoundBuild, progress: Callable[[int, int], None]
+) -> BuildChecked:
+    if isinstance(build, LibraryEntry):
+        return shelf.verify(paths, build, progress)
+    return check_others(paths, build, progress)
+
+
+def pin(name: str, *, pinned: bool, as_json: bool) -> None:
     """Keep one whatever the budget says, or no more.
 
     Raises:
@@ -123,14 +135,24 @@ def pin(name: str, *, pinned: bool) -> None:
     begin_log(paths)
     entry = shelf.own_build(paths, name)
     shelf.pin(paths, entry, pinned=pinned)
-    say(f"{'Pinned' if pinned else 'Not pinned any more'}: {entry.name}")
+    if as_json:
+        say_json({"name": entry.name, "sha256": entry.sha256, "pinned": pinned})
+    else:
+        say(f"{'Pinned' if pinned else 'Not pinned any more'}: {entry.name}")
+
+
+def _say_forgotten(name: str, *, as_json: bool) -> None:
+    if as_json:
+        say_json({"forgotten": name})
+    else:
+        say(f"{name} is not looked through any more. Nothing of it was removed.")
 
 
 def _columns(held: Sequence[HeldBuild]) -> list[Column]:
     return [
         Column("build", [h.name for h in held], heading=True),
         Column("quantization", [h.quantization or DASH for h in held], drop=3),
-        Column("size", [figures.size(h.size_bytes) for h in held], right=True),
+        Column("size", [_size(h) for h in held], right=True),
         Column("kept by", [", ".join(h.keepers) for h in held]),
         Column("last used", [(h.used_at or DASH)[:_DATE] for h in held], drop=2),
         Column("sha256", [(h.sha256 or DASH)[:_DIGITS] for h in held], drop=1),
@@ -138,13 +160,30 @@ def _columns(held: Sequence[HeldBuild]) -> list[Column]:
     ]
 
 
+def _size(held: HeldBuild) -> str:
+    """Of what is unfinished, of how much."""
+    there = figures.size(held.size_bytes)
+    if held.kept is not Kept.PART or held.whole_bytes is None:
+        return there
+    return f"{there} of {figures.size(held.whole_bytes)}"
+
+
 def _budget(found: Shelf) -> str:
     taken = f"Gram's own take {figures.size(found.kept_bytes)}"
     if found.budget_bytes is None:
         return f"{taken}."
+    over = found.kept_bytes - found.budget_bytes
+    rest = f"{figures.size(found.free_bytes)} are free on their drive"
+    if over > 0:
+        return (
+            f"{taken}: {figures.size(over)} more than the disk budget of "
+            f"{figures.size(found.budget_bytes)}; {rest}. Nothing is removed by itself. To fetch "
+            "more, remove some with `gram builds rm`, or raise the budget with "
+            "`gram settings builds.budget_gb N`."
+        )
     return (
-        f"{taken} of {figures.size(found.budget_bytes)}; {figures.size(found.free_bytes)} are free "
-        "on their drive. What other programs keep is used in place and never changed."
+        f"{taken} of {figures.size(found.budget_bytes)}; {rest}. What other programs keep is used "
+        "in place and never changed."
     )
 
 
@@ -154,17 +193,17 @@ def _is_sure(entry: LibraryEntry) -> bool:
     Raises:
         BuildError: `remove_unasked`.
     """
-    if not sys.stdin or not sys.stdin.isatty():
+    if not can_ask():
         raise BuildError("remove_unasked", name=entry.name)
-    return click.confirm(f"Remove {entry.name}, {figures.size(entry.freed_bytes)}?", err=True)
+    pinned = f"{entry.name} is pinned, so that it stays. " if entry.pinned else ""
+    size = figures.size(entry.freed_bytes)
+    return click.confirm(f"{pinned}Remove {entry.name}, {size}?", err=True)
 
 
-def _progress(
-    entry: LibraryEntry, line: FetchLine, stopped: threading.Event
-) -> Callable[[int, int], None]:
+def _progress(name: str, line: FetchLine, stopped: threading.Event) -> Callable[[int, int], None]:
     def tell(done: int, total: int) -> None:
         if stopped.is_set():
             raise _StoppedError
-        line.step(FetchStep(entry.name, FetchState.CHECKING, done, total))
+        line.step(FetchStep(name, FetchState.CHECKING, done, total))
 
     return tell

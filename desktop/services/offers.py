@@ -2,24 +2,27 @@
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
 
 from desktop.builds.choosing import check_builds, listing
-from desktop.builds.listings import Listings, Remembered
+from desktop.builds.listings import Listings, Remembered, named
 from desktop.builds.names import BuildName, parse_name
 from desktop.builds.preferences import add_folder, remove_folder
 from desktop.builds.repository import Hub
 from desktop.builds.shipped import shipped_builds
 from desktop.clock import utc_now
 from desktop.errors import GramError, Reason
+from desktop.estimate.sizes import may_hold
 from desktop.paths import Paths
 from desktop.records.fits import FitRow, Fits
+from desktop.records.library import Kept
 from desktop.records.model import Model
 from desktop.records.offers import BuildOffer, HeldBuild, OfferedBuild, Offers, Shelf
-from desktop.records.remote import Listing
-from desktop.services.fetching import NO_ANSWER, remember
+from desktop.records.remote import Listing, RemoteBuild
+from desktop.services.abreast import abreast
+from desktop.services.asked import quant_of
+from desktop.services.fetching import NO_ANSWER
 from desktop.services.hub_access import open_hub
 from desktop.services.profiles import models
 
@@ -27,6 +30,10 @@ log = logging.getLogger(__name__)
 MOST_ASKED: Final = 24
 """Repositories that are asked at once for a list; each takes two requests."""
 _CONNECTIONS: Final = 4
+_ANSWERS: Final = frozenset(
+    {"hub_unknown", "hub_revision", "download_gated", "hub_no_builds", "listing_large"}
+)
+"""What a hub says of one repository: it was reached, and can be asked of others."""
 _HOST: Final = "hf.co/"
 
 
@@ -36,7 +43,14 @@ class Asked:
 
     listed: int = 0
     told: tuple[Reason, ...] = ()
-    """Why some did not answer; one sentence where the hub cannot be reached at all."""
+    """Why some are not listed; one sentence where the hub cannot be reached at all."""
+    answered: bool = False
+    """The hub said something, if only that it knows none of them."""
+
+    @property
+    def trouble(self) -> tuple[Reason, ...]:
+        """Of `told` what is the hub's or the connection's, whatever repository is asked."""
+        return tuple(reason for reason in self.told if reason.code not in _ANSWERS)
 
 
 class Catalogue:
@@ -50,6 +64,7 @@ class Catalogue:
         """
         self._remembered, told = Listings(paths.data).read()
         self.told: tuple[Reason, ...] = () if told is None else (told,)
+        self._asked = frozenset().union(*(one.names for one in self._remembered.values()))
         self._models = {r.casefold(): m for m in models() for r in m.repositories}
         self._aliases = {a.casefold(): m for m in models() for a in m.aliases}
         self._of_model: dict[str, list[OfferedBuild]] = {}
@@ -72,18 +87,18 @@ class Catalogue:
         """
         known = self.of_model(row.model)
         found = [b for b in known if _is_in(row, b)]
-        asked = {build.repository.casefold() for build in known if build.listed_at}
-        named = {build.repository.casefold() for build in found}
+        there = {build.repository.casefold() for build in found}
         for repository in row.model.repositories:
-            if repository.casefold() not in asked | named:
+            if repository.casefold() not in self._asked | there:
                 label = row.quant.file_type or row.quant.label
                 found.append(_unasked(row.model, repository, label))
         order = {r.casefold(): n for n, r in enumerate(row.model.repositories)}
         return tuple(sorted(found, key=lambda b: order.get(b.repository.casefold(), len(order))))
 
     def of_repository(self, repository: str) -> tuple[OfferedBuild, ...]:
-        """All of one, `owner/repo`, smallest first."""
-        told = repository.casefold()
+        """All of one, `owner/repo`, smallest first; also by the name that it had before."""
+        one = named(self._remembered, repository)
+        told = (one.listing.repository.name if one else repository).casefold()
         every = (*self.others, *(b for builds in self._of_model.values() for b in builds))
         found = (b for b in every if b.repository.casefold() == told)
         return tuple(sorted(found, key=lambda b: (b.size_bytes or 0, b.name)))
@@ -94,18 +109,26 @@ class Catalogue:
         every = (build for builds in self._of_model.values() for build in builds)
         return tuple(build for build in every if build.added)
 
+    @property
+    def listed(self) -> tuple[OfferedBuild, ...]:
+        """Of all repositories that were asked; those of the catalogue's models first."""
+        of_models = (build for builds in self._of_model.values() for build in builds)
+        return tuple(build for build in (*of_models, *self.others) if build.listed_at)
+
     def _all(self) -> Iterator[OfferedBuild]:
         for remembered in self._remembered.values():
             yield from self._listed(remembered)
         for build in shipped_builds(models()):
             # what the repository itself said since is newer
-            if build.repository.casefold() not in self._remembered:
+            if build.repository.casefold() not in self._asked:
                 yield build
 
     def _listed(self, remembered: Remembered) -> Iterator[OfferedBuild]:
         facts = remembered.listing.repository
-        model = self._model_of(remembered.listing)
+        declared = self._model_of(remembered)
         for build in remembered.listing.builds:
+            # a card may name any model; what is no such file is not estimated as one
+            model = declared if _has_size_of(declared, build) else None
             yield OfferedBuild(
                 build.name,
                 facts.name,
@@ -121,11 +144,19 @@ class Catalogue:
                 remembered.added,
             )
 
-    def _model_of(self, listed: Listing) -> Model | None:
-        facts = listed.repository
-        known = self._models.get(facts.name.casefold())
-        by_base = (self._aliases.get(base.casefold()) for base in facts.base_models)
-        return known or next(filter(None, by_base), None)
+    def why_none(self, repository: str) -> Reason:
+        """Why nothing can be had of one that `of_repository` has nothing of."""
+        one = named(self._remembered, repository)
+        if one is None:
+            return Reason("hub_not_asked", {"name": repository})
+        detail = "it had none when it was asked last"
+        return Reason("hub_no_builds", {"name": one.listing.repository.name, "detail": detail})
+
+    def _model_of(self, remembered: Remembered) -> Model | None:
+        by_name = (self._models.get(name) for name in sorted(remembered.names))
+        bases = remembered.listing.repository.base_models
+        by_base = (self._aliases.get(base.casefold()) for base in bases)
+        return next(filter(None, (*by_name, *by_base)), None)
 
 
 def offers_of(
@@ -172,6 +203,12 @@ def _is_in(row: FitRow, build: OfferedBuild) -> bool:
     return (build.quantization or "").casefold().removesuffix("_moe") in labels
 
 
+def _has_size_of(model: Model | None, build: RemoteBuild) -> bool:
+    """Whether it may be a build of `model`; by a quantization that no table has it may be any."""
+    quant = quant_of(build.quantization)
+    return model is None or quant is None or may_hold(build.size_bytes, model, quant)
+
+
 def _rank(offer: BuildOffer) -> tuple[bool, bool]:
     return offer.held is None, not offer.build.files
 
@@ -180,17 +217,26 @@ class Held:
     """Which of the builds here a build that can be had is."""
 
     def __init__(self, shelf: Shelf) -> None:
-        self._sums = {h.sha256: h for h in shelf.held if h.sha256}
-        self._names = {h.name.casefold().removeprefix(_HOST): h for h in shelf.held}
+        self._sums: dict[str, list[HeldBuild]] = {}
+        self._names: dict[str, list[HeldBuild]] = {}
+        for held in shelf.held:
+            self._names.setdefault(held.name.casefold().removeprefix(_HOST), []).append(held)
+            if held.sha256 is not None:
+                self._sums.setdefault(held.sha256, []).append(held)
 
     def of(self, build: OfferedBuild) -> HeldBuild | None:
         """Where it is; None: not here, as far as is known without hashing."""
-        if build.sha256 in self._sums:
-            return self._sums[build.sha256]
-        named = self._names.get(build.name.casefold().removeprefix(_HOST))
+        known = self._sums.get(build.sha256 or "", [])
+        by_name = self._names.get(build.name.casefold().removeprefix(_HOST), [])
         # one name, other bytes: a version of another day
-        other = named is not None and build.sha256 and named.sha256
-        return None if other else named
+        unsure = [held for held in by_name if not (build.sha256 and held.sha256)]
+        return next((held for held in (*known, *unsure) if _may_be(held, build)), None)
+
+
+def _may_be(held: HeldBuild, build: OfferedBuild) -> bool:
+    """By its size, where both are known: of an unfinished one it is what has come."""
+    known = held.kept is Kept.WHOLE and build.size_bytes is not None
+    return not known or held.size_bytes == build.size_bytes
 
 
 def ask(paths: Paths, environment: Mapping[str, str], repositories: Iterable[str]) -> Asked:
@@ -200,22 +246,26 @@ def ask(paths: Paths, environment: Mapping[str, str], repositories: Iterable[str
         GramError: `hub_address`, `hub_token`.
     """
     wanted = list(dict.fromkeys(repositories))[:MOST_ASKED]
-    listings, told, count = Listings(paths.data), [], 0
-    with open_hub(environment) as hub, ThreadPoolExecutor(_CONNECTIONS) as pool:
-        pending = {pool.submit(_listed, hub, repository): repository for repository in wanted}
-        for future, repository in pending.items():
+    listings, told, count, answered = Listings(paths.data), [], 0, False
+    with open_hub(environment) as hub:
+        for repository, came in abreast(lambda told: _listed(hub, told), wanted, _CONNECTIONS):
             try:
-                remember(listings, future.result())
+                listed = came.result()
+                answered = True
+                # one that has none any more has none
+                listings.keep(listed, utc_now())
+                check_builds(listed)
                 count += 1
             except GramError as e:
                 log.info("%s is not listed: %s", repository, e)
-                told.append(e.reason)
+                answered = answered or e.code in _ANSWERS
                 if e.code in NO_ANSWER:
                     # the others wait for the same
-                    pool.shutdown(wait=False, cancel_futures=True)
                     told = [e.reason]
                     break
-    return Asked(count, tuple(told))
+                if e.reason not in told:
+                    told.append(e.reason)
+    return Asked(count, tuple(told), answered)
 
 
 def repositories_of(catalogue: Catalogue, fits: Fits, most: int = MOST_ASKED) -> tuple[str, ...]:
@@ -250,13 +300,16 @@ def add(paths: Paths, environment: Mapping[str, str], text: str) -> Remembered |
         add_folder(paths, text)
         return None
     with open_hub(environment) as hub:
-        listed = listing(hub, name)
+        # whatever the address names of it, its main branch is what is offered
+        listed = listing(hub, BuildName(name.owner, name.repo))
     check_builds(listed)
     return Listings(paths.data).keep(listed, utc_now(), added=True)
 
 
 def forget_added(paths: Paths, text: str) -> bool:
-    """Remove what was added, a repository or a file or folder; whether it was there.
+    """Remove what the person added, a repository or a file or folder; whether they had.
+
+    What is remembered of a repository that was only asked is not theirs to forget.
 
     Raises:
         GramError: `library_write`; as `remove_folder`.
@@ -264,7 +317,10 @@ def forget_added(paths: Paths, text: str) -> bool:
     name = parse_name(text)
     if not isinstance(name, BuildName):
         return remove_folder(paths, text)
-    return Listings(paths.data).forget(name.repository)
+    listings = Listings(paths.data)
+    remembered = listings.read()[0].get(name.repository.casefold())
+    added = remembered is not None and remembered.added
+    return added and listings.forget(name.repository)
 
 
 def _listed(hub: Hub, repository: str) -> Listing:

@@ -89,9 +89,9 @@ def test_found_fetched_shown_used_checked_and_removed(gram, hub, home):
         assert words in used
     assert f"Every byte is right: {NAME}" in gram("verify").err
 
-    assert "Pinned" in gram("pin", "m-Q4_K_M").out
+    assert "Pinned" in gram("pin", REPOSITORY).out
     assert "pinned" in gram().out
-    gram("unpin", "m-Q4_K_M")
+    gram("unpin", f"{REPOSITORY}:Q4_K_M")
     assert "pinned" not in gram().out
 
     refused = gram("rm", NAME, status=1)

@@ -239,21 +239,22 @@ def test_what_is_not_all_there_is_not_read_but_told(home, tmp_path, kept, code):
     assert aside.is_file()
 
 
+def listed(home, content, *, added=False):
+    file = {"path": "x-Q8_0.gguf", "size": len(content)}
+    sha256 = hashlib.sha256(content).hexdigest()
+    rows = {"type": "file", **file, "lfs": {"oid": sha256, "size": len(content)}}
+    listing = group(read_facts({"id": "o/r", "sha": "0" * 40}), read_files([rows]))
+    Listings(home.data).keep(listing, utc_now(), added=added)
+
+
 class TestOthersChecked:
     def check(self, home, text="o/r"):
         return check_others(home, shelf.meant_build(home, text)).checked
 
-    def listed(self, home, content, *, added=False):
-        file = {"path": "x-Q8_0.gguf", "size": len(content)}
-        sha256 = hashlib.sha256(content).hexdigest()
-        rows = {"type": "file", **file, "lfs": {"oid": sha256, "size": len(content)}}
-        listing = group(read_facts({"id": "o/r", "sha": "0" * 40}), read_files([rows]))
-        Listings(home.data).keep(listing, utc_now(), added=added)
-
     def test_against_what_their_repository_listed(self, home, tmp_path, person):
         content = gguf_bytes(tmp_path, 2)
         file = theirs(person, content)
-        self.listed(home, content)
+        listed(home, content)
         assert self.check(home) == Checked(None, None)
         file.write_bytes(content[:-1] + b"~")
         assert self.check(home).told.code == "verify_other"
@@ -288,6 +289,6 @@ class TestOthersChecked:
 
 @pytest.mark.parametrize("added", [True, False])
 def test_only_what_the_person_added_is_forgotten(home, added):
-    TestOthersChecked().listed(home, b"GGUF", added=added)
+    listed(home, b"GGUF", added=added)
     assert forget_added(home, "hf.co/o/r") is added
     assert ("o/r" in Listings(home.data).read()[0]) is not added
