@@ -31,6 +31,8 @@ _SIZES_ALIKE: Final = 0.03
 """A file is of a quantization where their sizes differ by less. llama.cpp's rule gives the tensors
 to the byte; its versions and importance matrices change some tensors' types, and less than it takes
 to make one mix the next (Q4_K_S and Q4_K_M differ by 4 %)."""
+_OUTPUT_TYPE: Final = "Q8_0"
+"""The largest that mixes give the output, but for files that are not quantized."""
 _HEADER_BYTES: Final = 64
 """A file is larger than its tensors by at most so much for each word of the vocabulary: its text,
 kind and score, and the merges."""
@@ -90,6 +92,19 @@ def is_size_of(file_bytes: int, model: Model, weights: Weights) -> bool:
     near = _SIZES_ALIKE * weights.capacity_bytes
     more = file_bytes - weights.capacity_bytes
     return -near <= more <= near + _HEADER_BYTES * model.vocabulary
+
+
+def may_hold(file_bytes: int, model: Model, quant: Quant) -> bool:
+    """Whether a file of so many bytes may be `model` in `quant`, as far as its size tells.
+
+    Wider than `is_size_of` by one matrix: where a model's output is tied to its embedding, some
+    packagers' files have it twice (Qwen's own of Qwen2.5 0.5B, a quarter of the file).
+    """
+    counted, _ = totals(model, quant)
+    near = _SIZES_ALIKE * counted
+    output = model.vocabulary * model.hidden if model.tied else 0
+    again = max(size_bytes(_OUTPUT_TYPE, output), _bits(output, quant))
+    return -near <= file_bytes - counted <= near + again + _HEADER_BYTES * model.vocabulary
 
 
 def size_table(models: Sequence[Model], quants: Sequence[Quant]) -> SizeTable:
