@@ -4,7 +4,6 @@ import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
 
 from filelock import FileLock, Timeout
 
@@ -17,12 +16,6 @@ from desktop.builds.partial import lock_of
 from desktop.errors import BuildError, Reason
 from desktop.paths import Paths
 from desktop.records.library import Checked, Kept, LibraryEntry
-
-_NOT_THERE: Final = {
-    Kept.WHOLE: "build_unfinished",
-    Kept.PART: "build_unfinished",
-    Kept.DAMAGED: "build_damaged",
-}
 
 
 @contextlib.contextmanager
@@ -71,24 +64,28 @@ class Care:
 
         Raises:
             BuildError: `library_unknown`, `library_measuring`, `download_busy`, `library_write`;
-                `build_unfinished`, `build_damaged` where not all files are there to be read.
+                `build_unfinished` where not all files are there to be read and none was set aside.
             Whatever `progress` raises, to stop.
         """
         entry = self._library.entry(sha256)
         files = self._library.row(sha256).files if entry.ours else {entry.path.name: sha256}
-        if not all(os.path.lexists(entry.path.with_name(name)) for name in files):
-            raise BuildError(_NOT_THERE[entry.kept], name=entry.name)
-        with quiet(self._paths, entry.name), self._no_download(entry, tuple(files)):
-            for name, wanted in files.items():
-                told = self._wrong(entry, entry.path.with_name(name), wanted, progress)
-                if told is not None:
-                    return Checked(self._library.entry(sha256), told)
-        return Checked(entry)
+        if entry.kept is Kept.PART:
+            raise BuildError("build_unfinished", name=entry.name)
+        with quiet(self._paths, entry.name), self._no_download(entry, tuple(files), reading=True):
+            told = [
+                self._wrong(entry, entry.path.with_name(name), wanted, progress)
+                for name, wanted in files.items()
+            ]
+        return Checked(self._library.entry(sha256), next(filter(None, told), None))
 
     def _wrong(
         self, entry: LibraryEntry, path: Path, wanted: str, progress: Progress | None
     ) -> Reason | None:
         """Why a file is not what was fetched; then it is set aside."""
+        aside = path.with_name(f"{path.name}{DAMAGED}")
+        if not os.path.lexists(path):
+            code = "build_damaged" if aside.exists() else "build_unfinished"
+            return Reason(code, {"name": entry.name})
         try:
             found = sha256_of(path, progress)
         except OSError as e:
@@ -97,17 +94,31 @@ class Care:
             return None
         if not entry.ours:
             return Reason("library_changed", {"name": entry.name})
-        path.replace(path.with_name(f"{path.name}{DAMAGED}"))
-        return Reason("library_damaged", {"name": entry.name, "aside": f"{path.name}{DAMAGED}"})
+        try:
+            path.replace(aside)
+        except OSError as e:
+            told = {"name": entry.name, "file": path.name, "detail": e.strerror or str(e)}
+            return Reason("library_damaged_stays", told)
+        return Reason("library_damaged", {"name": entry.name, "aside": aside.name})
 
     @contextlib.contextmanager
-    def _no_download(self, entry: LibraryEntry, names: tuple[str, ...]) -> Iterator[None]:
-        """While none of its files is being downloaded, by the lock that downloads hold."""
+    def _no_download(
+        self, entry: LibraryEntry, names: tuple[str, ...], *, reading: bool = False
+    ) -> Iterator[None]:
+        """While none of its files is being downloaded, by the lock that downloads hold.
+
+        Where nobody can write there is none to hold, and reading needs none.
+        """
         with contextlib.ExitStack() as locks:
             for name in names:
                 lock = FileLock(lock_of(entry.path.with_name(name)), timeout=0)
                 try:
                     locks.enter_context(lock)
                 except Timeout as e:
-                    raise BuildError("download_busy", name=entry.name) from e
+                    # Windows says so too where no lock can be made
+                    if not reading or os.path.lexists(lock.lock_file):
+                        raise BuildError("download_busy", name=entry.name) from e
+                except OSError:
+                    if not reading:
+                        raise
             yield

@@ -29,7 +29,7 @@ def entry_of(folder: Path, row: Row | None) -> LibraryEntry | None:
     """
     known = row or made(folder.name, "")
     there = lying(folder, tuple(known.files) if known else ())
-    if not there.size_bytes and not there.whole:
+    if not (there.size_bytes or there.whole or there.damaged):
         return None
     if row is None and known is not None and there.whole and not _begun(there, known):
         # somebody put the bytes there under another name: used, and not Gram's to remove

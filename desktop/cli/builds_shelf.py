@@ -19,7 +19,7 @@ from desktop.cli.prose import paragraph
 from desktop.errors import BuildError, Reason
 from desktop.paths import Paths, default_paths
 from desktop.records.build_events import BuildChecked
-from desktop.records.library import Kept, LibraryEntry
+from desktop.records.library import Checked, Kept, LibraryEntry
 from desktop.records.offers import FetchState, FetchStep, HeldBuild, Shelf
 from desktop.records.on_disk import FoundBuild
 from desktop.services import shelf
@@ -95,7 +95,7 @@ def verify(name: str | None, *, as_json: bool) -> int:
     """
     paths = default_paths()
     begin_log(paths)
-    builds = (shelf.meant_build(paths, name),) if name else shelf.whole_ones(paths)
+    builds = (shelf.meant_build(paths, name),) if name else shelf.to_check(paths)
     stopped = threading.Event()
     checked: list[BuildChecked] = []
     try:
@@ -105,24 +105,36 @@ def verify(name: str | None, *, as_json: bool) -> int:
                 if checked[-1].checked.told is None and not as_json:
                     line.say(f"Every byte is right: {build.name}")
     except _StoppedError:
-        say_error(Reason("verify_stopped"), as_json=as_json)
+        # what was found by then stays found
+        _tell(checked, as_json=as_json)
+        say_reason(Reason("verify_stopped"))
         return EXIT_STOPPED
+    if not builds and not as_json:
+        say("Gram has no builds of its own here.")
+    _tell(checked, as_json=as_json)
+    return EXIT_ERROR if any(one.checked.told for one in checked) else 0
+
+
+def _tell(checked: Sequence[BuildChecked], *, as_json: bool) -> None:
     if as_json:
         say_json([to_plain(one) for one in checked])
-    elif not builds:
-        say("Gram has no builds of its own here.")
+        return
     for one in checked:
-        if one.checked.told is not None and not as_json:
+        if one.checked.told is not None:
             say_reason(one.checked.told)
-    return EXIT_ERROR if any(one.checked.told for one in checked) else 0
 
 
 def _checked(
     paths: Paths, build: LibraryEntry | FoundBuild, progress: Callable[[int, int], None]
 ) -> BuildChecked:
-    if isinstance(build, LibraryEntry):
-        return shelf.verify(paths, build, progress)
-    return check_others(paths, build, progress)
+    own = build if isinstance(build, LibraryEntry) else None
+    try:
+        if isinstance(build, LibraryEntry):
+            return shelf.verify(paths, build, progress)
+        return check_others(paths, build, progress)
+    except BuildError as e:
+        # one that cannot be read hides nothing of the others
+        return BuildChecked(build.name, Checked(own, e.reason))
 
 
 def pin(name: str, *, pinned: bool, as_json: bool) -> None:

@@ -321,6 +321,11 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
         "changed them. The file was set aside as {aside}.",
         "Fetch the build again, and check the drive.",
     ),
+    "library_damaged_stays": Sentence(
+        "The bytes of {name} are not those that were fetched: its drive or another program "
+        "changed them. The file could not be set aside: {detail}.",
+        "Remove {file} yourself, fetch the build again, and check the drive.",
+    ),
     "library_short": Sentence(
         "{name} needs {need_bytes}: {short_bytes} more than can be freed.",
         "Raise the disk budget with `gram settings builds.budget_gb N`, unpin builds with "
@@ -350,7 +355,7 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
         "is damaged.",
         "Compare it with its page, or fetch it again there.",
     ),
-    "verify_stopped": Sentence("It was stopped; nothing is changed."),
+    "verify_stopped": Sentence("It was stopped: what was not read by then was not checked."),
     "library_since": Sentence("{name} was used or changed meanwhile, so it stays."),
     # how to run a build with another program
     "use_powershell": Sentence("The command is for PowerShell."),

@@ -117,9 +117,9 @@ def _as_found(entry: LibraryEntry) -> FoundBuild:
     return FoundBuild((place,), (entry.path,), entry.size_bytes, first_sha256=entry.sha256)
 
 
-def whole_ones(paths: Paths) -> tuple[LibraryEntry, ...]:
-    """Gram's own that are not unfinished downloads."""
-    return tuple(e for e in Library(paths).entries().entries if e.kept is Kept.WHOLE)
+def to_check(paths: Paths) -> tuple[LibraryEntry, ...]:
+    """Gram's own that are not unfinished downloads; what was set aside is told of each time."""
+    return tuple(e for e in Library(paths).entries().entries if e.kept is not Kept.PART)
 
 
 def delete(paths: Paths, entry: LibraryEntry) -> BuildRemoved:

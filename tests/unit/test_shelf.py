@@ -170,10 +170,11 @@ def test_damaged_bytes_are_set_aside_and_no_more_whole(home, tmp_path):
     data = bytearray(target.read_bytes())
     data[-1] ^= 1
     target.write_bytes(data)
-    assert [e.sha256 for e in shelf.whole_ones(home)] == [sha256]
+    assert [e.sha256 for e in shelf.to_check(home)] == [sha256]
     checked = shelf.verify(home, shelf.own_build(home, sha256))
     assert checked.checked.told.code == "library_damaged"
-    assert shelf.whole_ones(home) == ()
+    [entry] = shelf.to_check(home)
+    assert shelf.verify(home, entry).checked.told.code == "build_damaged"
 
 
 def test_what_gram_did_not_fetch_is_neither_pinned_nor_removed(home, tmp_path):
@@ -222,20 +223,28 @@ def test_who_keeps_a_build_that_is_not_grams_is_named(home, tmp_path, person):
         assert "kept by LM Studio" in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("kept", "code"), [(Kept.PART, "build_unfinished"), (Kept.DAMAGED, "build_damaged")]
-)
-def test_what_is_not_all_there_is_not_read_but_told(home, tmp_path, kept, code):
+def test_an_unfinished_one_is_not_read_but_told(home, tmp_path):
     sha256, target = own(home, tmp_path)
-    ending = ".damaged" if kept is Kept.DAMAGED else ""
-    aside = target.with_name(f"{target.name}{ending}" if ending else f".{target.name}.partial")
-    target.rename(aside)
+    pieces = target.rename(target.with_name(f".{target.name}.partial"))
     entry = shelf.own_build(home, "o/r")
-    assert (entry.sha256, entry.kept) == (sha256, kept)
+    assert (entry.sha256, entry.kept) == (sha256, Kept.PART)
     with pytest.raises(BuildError) as caught:
         shelf.verify(home, entry)
-    assert caught.value.code == code
+    assert caught.value.code == "build_unfinished"
     assert "`gram builds get hf.co/o/r:Q4_0`" in str(caught.value)
+    assert shelf.to_check(home) == ()
+    assert pieces.is_file()
+
+
+def test_what_was_set_aside_is_told_each_time(home, tmp_path):
+    sha256, target = own(home, tmp_path)
+    aside = target.rename(target.with_name(f"{target.name}.damaged"))
+    [entry] = shelf.to_check(home)
+    assert (entry.sha256, entry.kept) == (sha256, Kept.DAMAGED)
+    for _ in range(2):
+        told = shelf.verify(home, entry).checked.told
+        assert told.code == "build_damaged"
+        assert "`gram builds get hf.co/o/r:Q4_0`" in told.advice()
     assert aside.is_file()
 
 
