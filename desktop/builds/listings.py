@@ -64,6 +64,10 @@ class Listings:
                 found[key_of(one.listing)] = one
         return found, told
 
+    def of(self, repository: str) -> Remembered | None:
+        """What is remembered of `owner/repo`, by any of its names."""
+        return named(self.read()[0], repository)
+
     def keep(self, listing: Listing, now: datetime, *, added: bool = False) -> Remembered | None:
         """Remember what a repository listed; one that was added stays added, under a new name too.
 
@@ -101,7 +105,7 @@ class Listings:
         Raises:
             BuildError: `library_write`.
         """
-        one = named(self.read()[0], repository)
+        one = self.of(repository)
         key = repository.casefold() if one is None else key_of(one.listing)
         there = key in self._list.read()[0]
         if there:

@@ -318,7 +318,7 @@ def forget_added(paths: Paths, text: str) -> bool:
     if not isinstance(name, BuildName):
         return remove_folder(paths, text)
     listings = Listings(paths.data)
-    remembered = listings.read()[0].get(name.repository.casefold())
+    remembered = listings.of(name.repository)
     added = remembered is not None and remembered.added
     return added and listings.forget(name.repository)
 

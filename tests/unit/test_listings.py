@@ -177,7 +177,7 @@ class TestRenamed:
         assert named(found, "o/other") is None
         # asked by its own name it keeps the other
         kept.keep(listing(), START)
-        assert named(kept.read()[0], "old/r").added
+        assert kept.of("old/r").added
         assert kept.forget("old/r")
         assert kept.read()[0] == {}
 

@@ -1,6 +1,8 @@
 """Builds that can be had: what is shipped, what repositories listed, and what the hub says now."""
 
 import hashlib
+import signal
+import threading
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -8,12 +10,15 @@ import pytest
 
 from desktop.builds.grouping import group
 from desktop.builds.listings import Listings
+from desktop.builds.quant_labels import label_of
 from desktop.errors import GramError
+from desktop.estimate.sizes import totals
 from desktop.records.fits import FitsRequest
 from desktop.records.library import Kept
 from desktop.records.offers import GRAM, HeldBuild, OfferedBuild, Place, Shelf
 from desktop.records.remote import RemoteFile, RepositoryFacts
 from desktop.services import offers as service
+from desktop.services.asked import quant_of
 from desktop.services.build_search import BuildSearch
 from desktop.services.estimates import fits_of
 from desktop.services.judging import row_of_offer
@@ -26,6 +31,8 @@ NOW = datetime(2026, 12, 1, tzinfo=UTC)
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 MODEL = next(m for m in models() if m.id == SMALL)
 REPOSITORY = MODEL.repositories[0]
+ODD = "/api/models/o/odd"
+WAIT_S = 20
 OWNER, _, REPO = REPOSITORY.partition("/")
 
 
@@ -40,10 +47,17 @@ def alone(tmp_path, monkeypatch):
     monkeypatch.delenv("HF_TOKEN", raising=False)
 
 
-def listing(owner=OWNER, repo=REPO, *paths, base=()):
+def counted(label):
+    """Bytes of the model's tensors in that quantization."""
+    return totals(MODEL, quant_of(label))[0]
+
+
+def listing(owner=OWNER, repo=REPO, *paths, base=(), size=None):
+    """Files as large as the model in their quantization is, or of `size` bytes."""
     facts = RepositoryFacts(owner, repo, COMMIT, "apache-2.0", gated=False, base_models=base)
     paths = paths or ("x-Q4_K_M.gguf", "x-Q8_0.gguf")
-    return group(facts, [RemoteFile(p, 1000 + n, f"{n:064x}") for n, p in enumerate(paths)])
+    sizes = [size or counted(label_of(p)) for p in paths]
+    return group(facts, [RemoteFile(p, sizes[n], f"{n:064x}") for n, p in enumerate(paths)])
 
 
 def ground():
@@ -61,7 +75,7 @@ def offers(home, found=None, shelf=None, **how):
 
 
 def held(name, sha256=None, keepers=(GRAM,), **changes):
-    made = HeldBuild(name, sha256, (), 1, keepers)
+    made = HeldBuild(name, sha256, (), counted("Q4_K_M"), keepers)
     return replace(made, **changes)
 
 
@@ -79,7 +93,7 @@ class TestKnown:
     def test_what_it_listed_is_exact(self, home):
         Listings(home.data).keep(listing(), NOW)
         [offer] = offers(home, fits(SMALL, "Q4_K_M"))
-        assert offer.build.size_bytes == 1000
+        assert offer.build.size_bytes == counted("Q4_K_M")
         assert offer.build.sha256 == f"{0:064x}"
         assert offer.build.listed_at == "2026-12-01T00:00:00Z"
         assert offer.build.license == "apache-2.0"
@@ -106,6 +120,29 @@ class TestKnown:
         assert (last.build.name, last.build.model, last.fit) == ("hf.co/me/odd:Q8_0", None, None)
         assert last.build.added
 
+    def test_a_file_that_is_much_larger_than_its_card_says_is_not_estimated_by_it(self, home):
+        base = next(alias for alias in MODEL.aliases if "/" in alias)
+        Listings(home.data).keep(
+            listing("me", "mine", "x-70B-Q4_K_M.gguf", base=(base,), size=42 * 10**9), NOW
+        )
+        every = offers(home, fits(SMALL, "Q4_K_M"), every=True)
+        [large] = [offer for offer in every if offer.build.repository == "me/mine"]
+        assert (large.build.model, large.fit) == (None, None)
+        assert row_of_offer(ground(), large.build, FitsRequest()) is None
+
+    def test_a_repository_that_has_none_any_more_is_not_offered(self, home):
+        for repository in MODEL.repositories:
+            facts = RepositoryFacts(*repository.split("/"), COMMIT, None, gated=False)
+            Listings(home.data).keep(group(facts, ()), NOW)
+        assert offers(home, fits(SMALL, "Q4_K_M")) == ()
+
+    def test_a_repository_with_a_new_name_is_of_the_same_model(self, home):
+        told = replace(listing("new", "name"), asked_as=REPOSITORY)
+        Listings(home.data).keep(told, NOW)
+        every = offers(home, fits(SMALL, "Q4_K_M"), every=True)
+        assert "hf.co/new/name:Q4_K_M" in [offer.build.name for offer in every]
+        assert REPOSITORY not in [offer.build.repository for offer in every]
+
     def test_what_was_added_is_shown_in_every_quantization(self, home):
         base = next(alias for alias in MODEL.aliases if "/" in alias)
         paths = ("x-Q4_K_M.gguf", "x-Q5_0.gguf")
@@ -130,7 +167,7 @@ class TestKnown:
         assert offer.build == made
         Listings(home.data).keep(listing(), NOW)
         [offer] = offers(home, fits(SMALL, "Q4_K_M"))
-        assert offer.build.size_bytes == 1000
+        assert offer.build.size_bytes == counted("Q4_K_M")
 
     def test_in_the_order_of_what_fits(self, home):
         found = fits("smollm2")
@@ -157,6 +194,29 @@ class TestHere:
         [offer] = offers(home, fits(SMALL, "Q4_K_M"), shelf)
         assert offer.place is Place.NOT_HERE
 
+    def test_a_name_of_another_size_is_another_build(self, home):
+        Listings(home.data).keep(listing(), NOW)
+        name = f"hf.co/{REPOSITORY}:Q4_K_M"
+        other = held(name, None, ("Ollama",), size_bytes=7)
+        [offer] = offers(home, fits(SMALL, "Q4_K_M"), Shelf((other,)))
+        assert offer.place is Place.NOT_HERE
+        # of several of one name the one that it may be
+        same = held(name, None, ("LM Studio",))
+        [offer] = offers(home, fits(SMALL, "Q4_K_M"), Shelf((other, same, other)))
+        assert offer.held is same
+        part = held(name, None, size_bytes=7, kept=Kept.PART)
+        [offer] = offers(home, fits(SMALL, "Q4_K_M"), Shelf((part,)))
+        assert offer.place is Place.PARTLY
+
+    def test_a_set_of_another_size_is_another_build(self, home):
+        parts = [f"x-Q4_K_M-{n:05}-of-00002.gguf" for n in (1, 2)]
+        Listings(home.data).keep(listing(OWNER, REPO, *parts, size=counted("Q4_K_M") // 2), NOW)
+        [offer] = offers(home, fits(SMALL, "Q4_K_M"), Shelf((held("x", f"{0:064x}"),)))
+        assert offer.held is not None
+        other = held("x", f"{0:064x}", size_bytes=counted("Q4_K_M") + 32)
+        [offer] = offers(home, fits(SMALL, "Q4_K_M"), Shelf((other,)))
+        assert offer.held is None
+
     def test_an_unfinished_one(self, home):
         Listings(home.data).keep(listing(), NOW)
         shelf = Shelf((held("x", f"{0:064x}", kept=Kept.PART),))
@@ -164,10 +224,17 @@ class TestHere:
         assert offer.place is Place.PARTLY
 
 
+def entry(path, size):
+    """As the hub lists a file."""
+    oid = hashlib.sha256(path.encode()).hexdigest()
+    return {"type": "file", "path": path, "size": size, "lfs": {"oid": oid, "size": size}}
+
+
 @pytest.fixture
 def hub(tmp_path):
     content = gguf_bytes(tmp_path, 1)
-    repo = Repo({"x-Q4_K_M.gguf": content, "x-Q8_0.gguf": content + bytes(8)})
+    entries = [entry(f"x-{label}.gguf", counted(label)) for label in ("Q4_K_M", "Q8_0")]
+    repo = Repo(entries=entries)
     with hub_server(**{f"{OWNER}__{REPO}": repo}, o__odd=Repo({"odd-Q4_0.gguf": content})) as made:
         yield made
 
@@ -181,9 +248,8 @@ class TestAsked:
         asked = ask(home, hub, REPOSITORY)
         assert (asked.listed, asked.told) == (1, ())
         [offer] = offers(home, fits(SMALL, "Q4_K_M"))
-        content = hub.repos[REPOSITORY].files["x-Q4_K_M.gguf"]
-        assert offer.build.sha256 == hashlib.sha256(content).hexdigest()
-        assert offer.build.size_bytes == len(content)
+        assert offer.build.sha256 == hashlib.sha256(b"x-Q4_K_M.gguf").hexdigest()
+        assert offer.build.size_bytes == counted("Q4_K_M")
 
     def test_one_that_is_gone_does_not_keep_the_others(self, home, hub):
         asked = ask(home, hub, "o/gone", REPOSITORY)
@@ -196,6 +262,30 @@ class TestAsked:
         asked = ask(home, hub, REPOSITORY, "o/odd")
         assert asked.listed == 0
         assert [reason.code for reason in asked.told] == ["hub_unreachable"]
+
+    def test_one_without_builds_and_one_with_too_many_files_say_so(self, home, hub):
+        hub.repos["o/none"] = Repo()
+        hub.repos["o/many"] = Repo(entries=[entry(f"{n}-Q4_0.gguf", 9) for n in range(2001)])
+        asked = ask(home, hub, "o/none", "o/many")
+        assert asked.listed == 0
+        assert asked.answered
+        assert {reason.code for reason in asked.told} == {"hub_no_builds", "listing_large"}
+        assert asked.trouble == ()
+
+    def test_a_stop_ends_it_while_the_hub_is_silent(self, home, monkeypatch):
+        silent, answered = threading.Event(), []
+
+        def listed(hub, repository):
+            if repository == "o/a":
+                signal.raise_signal(signal.SIGINT)
+            silent.wait(WAIT_S)
+            answered.append(repository)
+
+        monkeypatch.setattr(service, "_listed", listed)
+        with pytest.raises(KeyboardInterrupt):
+            service.ask(home, {}, ["o/a", "o/b"])
+        assert answered == []
+        silent.set()
 
 
 class TestAdd:
@@ -213,6 +303,23 @@ class TestAdd:
             service.add(home, {"HF_ENDPOINT": hub.url}, "o/none")
         assert caught.value.code == "hub_no_builds"
         assert Listings(home.data).read()[0] == {}
+
+    def test_one_with_too_many_files(self, home, hub):
+        hub.repos["o/many"] = Repo(entries=[entry(f"{n}-Q4_0.gguf", 9) for n in range(2001)])
+        with pytest.raises(GramError) as caught:
+            service.add(home, {"HF_ENDPOINT": hub.url}, "o/many")
+        assert caught.value.code == "listing_large"
+        assert Listings(home.data).read()[0] == {}
+
+    def test_whatever_its_address_names_it_is_the_repository(self, home, hub):
+        address = f"https://huggingface.co/o/odd/tree/{'a' * 40}"
+        assert service.add(home, {"HF_ENDPOINT": hub.url}, address).added
+
+    def test_under_another_name_it_is_called_by_its_own(self, home, hub):
+        hub.canned["/api/models/old/name"] = [Canned(307, headers={"Location": ODD})]
+        kept = service.add(home, {"HF_ENDPOINT": hub.url}, "old/name")
+        assert kept.listing.repository.name == "o/odd"
+        assert service.forget_added(home, "old/name")
 
     def test_a_file_of_ones_own(self, home, hub, tmp_path):
         file = tmp_path / "own.gguf"
@@ -293,3 +400,24 @@ class TestSearch:
         with pytest.raises(GramError) as caught:
             search(home, hub, "o/gone", online=False)
         assert caught.value.code == "hub_not_asked"
+
+    def test_one_that_has_another_name_shows_its_builds(self, home, hub):
+        hub.canned["/api/models/old/name"] = [Canned(307, headers={"Location": ODD})]
+        for online in (True, False):
+            found = search(home, hub, "old/name", online=online)
+            assert [o.build.name for o in found.offers] == ["hf.co/o/odd:Q4_0"]
+
+    def test_one_without_builds_says_so(self, home, hub):
+        hub.repos["o/none"] = Repo()
+        for online in (True, False):
+            with pytest.raises(GramError) as caught:
+                search(home, hub, "o/none", online=online)
+            assert caught.value.code == "hub_no_builds"
+
+    def test_a_file_that_is_much_larger_than_its_card_says(self, home, hub, tmp_path):
+        base = next(alias for alias in MODEL.aliases if "/" in alias)
+        entries = [entry("x-Q4_K_M.gguf", counted("Q4_K_M")), entry("x-Q8_0.gguf", 42 * 10**9)]
+        hub.repos["o/card"] = Repo(told={"cardData": {"base_model": base}}, entries=entries)
+        real, large = search(home, hub, "o/card").offers
+        assert real.fit.model is MODEL
+        assert large.fit is None
