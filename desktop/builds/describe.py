@@ -7,8 +7,9 @@ from typing import Final
 
 from desktop.builds.hashes import Hashes, Progress, sha256_of
 from desktop.builds.header import shown_name
+from desktop.builds.same_files import identities
 from desktop.builds.split_names import whole_path
-from desktop.builds.split_sets import read_whole, sum_of
+from desktop.builds.split_sets import beside, read_whole, sum_of
 from desktop.errors import BuildError
 from desktop.records.build import Build, Header, LocalBuild
 from desktop.rules.ggml_types import FILE_TYPES, GUESSED
@@ -34,8 +35,10 @@ def local_build(
 
     Raises:
         BuildError: see `read_whole`; `rehearsal_no_result` for a file that was made for a
-            rehearsal: whatever is measured of it is no result.
+            rehearsal: whatever is measured of it is no result; `build_replaced` for one that
+            is changed meanwhile.
     """
+    before = identities(beside(path))
     whole = read_whole(path)
     header, first = whole.header, whole.files[0]
     refuse_rehearsal(header, shown_name(path))
@@ -44,6 +47,9 @@ def local_build(
     except OSError as e:
         detail = e.strerror or str(e)
         raise BuildError("build_unreadable", name=shown_name(path), detail=detail) from e
+    after = identities(whole.files)
+    if any(before.get(file) is None or before[file] != after.get(file) for file in whole.files):
+        raise BuildError("build_replaced", name=shown_name(path))
     own_name = whole_path(shown_name(first)) if len(whole.files) > 1 else shown_name(first)
     build = Build(
         name=name or own_name,
@@ -57,7 +63,7 @@ def local_build(
         synthetic=synthetic or header.metadata.get(SYNTHETIC_KEY) is True,
         files=len(whole.files),
     )
-    return LocalBuild(build, first, whole.files[1:])
+    return LocalBuild(build, first, whole.files[1:], tuple(after.values()))
 
 
 def describe(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from desktop import resources
-from desktop.builds.describe import describe
+from desktop.builds.describe import local_build
 from desktop.builds.hashes import Hashes, Progress, hashes_in
 from desktop.builds.header import data_end, read_header, shown_name
 from desktop.builds.names import HUB, BuildName
@@ -135,23 +135,23 @@ def _checked(path: Path, hashes: Hashes, progress: Progress) -> LocalBuild:
     facts = reference()
     if data_end(read_header(path)) != facts.size_bytes:
         raise BuildError("reference_wrong", name=shown_name(path))
-    build = describe(path, name=str(facts.name), progress=progress, hashes=hashes)
-    if build.sha256 != facts.sha256:
+    local = local_build(path, name=str(facts.name), progress=progress, hashes=hashes)
+    if local.build.sha256 != facts.sha256:
         raise BuildError("reference_wrong", name=shown_name(path))
-    return LocalBuild(build, path)
+    return local
 
 
 def _synthetic(paths: Paths, hashes: Hashes, progress: Progress) -> LocalBuild:
     path = stored_synthetic(paths)
     if path.is_file():
         try:
-            build = describe(path, synthetic=True, progress=progress, hashes=hashes)
-            if build.sha256 == SYNTHETIC_SHA256:
-                return LocalBuild(build, path)
+            local = local_build(path, synthetic=True, progress=progress, hashes=hashes)
+            if local.build.sha256 == SYNTHETIC_SHA256:
+                return local
         except BuildError:  # damaged: make it again
             pass
     # numpy and gguf: not for who only asks which build is the reference
     from desktop.builds.synthetic import SMOLLM2_135M, make_synthetic  # noqa: PLC0415
 
     make_synthetic(path, SMOLLM2_135M, progress)
-    return LocalBuild(describe(path, synthetic=True, progress=progress, hashes=hashes), path)
+    return local_build(path, synthetic=True, progress=progress, hashes=hashes)

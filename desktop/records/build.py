@@ -32,6 +32,8 @@ class LocalBuild:
     path: Path
     """Its file; of a split set the first, by which the engine loads it."""
     later_parts: tuple[Path, ...] = ()
+    identities: tuple[str, ...] = field(default=(), compare=False)
+    """Of its files as they were hashed, see `builds.memory`; empty: nobody looked."""
 
     @property
     def files(self) -> tuple[Path, ...]:

@@ -109,6 +109,11 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
         "{name} could not be downloaded: {detail}.",
         "Check the connection and try again; nothing else is lost.",
     ),
+    "download_broke": Sentence(
+        "{name} could not be downloaded to its end: {detail}. {kept_bytes} of {size_bytes} are "
+        "here and are kept.",
+        "Check the connection and ask for it again: it goes on where it was.",
+    ),
     "download_gated": Sentence(
         "{name} is given only to those who have agreed to its maker's terms.",
         "Open its page on Hugging Face, agree to them, and make a token for reading (Settings, "

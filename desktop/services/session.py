@@ -10,6 +10,7 @@ from typing import Final
 from desktop.bench.process import WorkerProcess
 from desktop.bench.protocol import Job
 from desktop.builds.reference import obtain_reference, reference
+from desktop.builds.same_files import refuse_replaced
 from desktop.builds.split_sets import read_whole
 from desktop.builds.store import Named
 from desktop.errors import BenchError
@@ -75,6 +76,7 @@ class Session(Attempt):
         log.info("measuring %s", local.build.name)
         run = self._benchmark(local, machine, plan, cards)
         self.check()
+        refuse_replaced(local, self._fetching)
         if signer is None:
             return RunFinished(run, None, None)
         statement_id = self.keep(signer, RUN_TYPE, partial(run_payload, run))
@@ -139,6 +141,8 @@ class Session(Attempt):
         with watch as power:
             power.start(self.wake)
             self.check()
+            # a password may have been waited for since it was hashed
+            refuse_replaced(local, self._fetching)
             job = Job(os.fspath(local.path), plan)
             worker = WorkerProcess(job, self.outside.paths.worker_log, self.outside.fault)
             self.made(worker)
