@@ -17,12 +17,14 @@ from desktop.builds.library import Library
 from desktop.builds.library_care import Care
 from desktop.builds.library_files import DAMAGED
 from desktop.builds.listings import Listings
-from desktop.builds.names import BuildName, parse_name
+from desktop.builds.names import BuildName, no_name
+from desktop.builds.on_disk.here import is_file
 from desktop.builds.partial import taken_bytes
 from desktop.builds.preferences import read_preferences
 from desktop.builds.reference import Wanted
 from desktop.builds.remote_header import remote_header
 from desktop.builds.repository import Hub
+from desktop.builds.store import Named
 from desktop.builds.transfer import download
 from desktop.clock import now_ns, utc_now
 from desktop.errors import BuildError, GramError, Reason
@@ -31,11 +33,12 @@ from desktop.records.build import Header
 from desktop.records.build_events import FetchEnded
 from desktop.records.fits import FitRow
 from desktop.records.library import BuildPreferences, Evicted, EvictionPlan
-from desktop.records.offers import FetchRequest, FetchState, FetchStep, HeldBuild
+from desktop.records.offers import GRAM, FetchRequest, FetchState, FetchStep, HeldBuild
 from desktop.records.on_disk import FoundBuild
 from desktop.records.remote import Listing, RemoteBuild
 from desktop.services.hub_access import hub_sessions, open_hub
-from desktop.services.pace import Pace
+from desktop.services.named_builds import hub_name, locate_build
+from desktop.services.pace import Pace, Silence
 from desktop.services.shelf import found_elsewhere, held_of, of_others
 from desktop.services.turn import is_measuring
 
@@ -45,6 +48,19 @@ _LOOK_NS: Final = 2_000_000_000
 """So often it is looked whether somebody measures."""
 NO_ANSWER: Final = frozenset({"hub_unreachable", "hub_busy", "proxy_unusable", "proxy_socks"})
 """The hub said nothing of what was asked, or could not be asked at all."""
+_NOT_TO_BE_HAD: Final = NO_ANSWER | {
+    "hub_answer",
+    "hub_no_builds",
+    "hub_no_sum",
+    "hub_no_tag",
+    "hub_page",
+    "hub_revision",
+    "hub_unknown",
+    "download_failed",
+    "download_gated",
+    "download_gone",
+}
+"""The hub does not know it, or does not give it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,17 +114,18 @@ class Fetch:
         if self.request.limit_bytes_s is None:
             self.control.limit(limit_of(preferences))
         self._say(FetchState.ASKING)
-        with open_hub(self._environment) as hub:
-            build = self._find(hub)
-            self.control.check()
-            wanted = hub.wanted(build)
-            here = self._here(build, wanted) or self._elsewhere(build, wanted, preferences)
-            if here is not None:
-                return here
-            if preferences.metered == "ask":
-                self._refuse_metered(build)
-            # also says whether its files are given to this person, before anything goes for them
-            self._refuse_unfit(hub, build, wanted)
+        name = hub_name(self.request.name, self._environment)
+        if not isinstance(name, BuildName):
+            return self._called_so(no_name(self.request.name))
+        try:
+            asked = self._asked(name, preferences)
+        except BuildError as e:
+            if e.code not in _NOT_TO_BE_HAD:
+                raise
+            return self._called_so(e)
+        if isinstance(asked, FetchEnded):
+            return asked
+        build, wanted = asked
         self.control.check()
         # from here on a stop is heard at once
         self._say(FetchState.FETCHING, 0, build.size_bytes)
@@ -140,16 +157,63 @@ class Fetch:
         except GramError as e:
             return replace(ended, reason=e.reason)
 
-    def _find(self, hub: Hub) -> RemoteBuild:
+    def _asked(
+        self, name: BuildName, preferences: BuildPreferences
+    ) -> FetchEnded | tuple[RemoteBuild, tuple[Wanted, ...]]:
+        """Where it is already, as the hub tells its sums; else what has to be fetched.
+
+        Raises:
+            BuildError: the hub does not give it, or it should not be fetched.
+        """
+        with open_hub(self._environment) as hub:
+            build = self._find(hub, name)
+            self.control.check()
+            wanted = hub.wanted(build)
+            here = self._here(build, wanted) or self._elsewhere(build, wanted, preferences)
+            if here is not None:
+                return here
+            if preferences.metered == "ask":
+                self._refuse_metered(build)
+            # also says whether its files are given to this person, before anything goes for them
+            self._refuse_unfit(hub, build, wanted)
+        return build, wanted
+
+    def _called_so(self, error: BuildError) -> FetchEnded:
+        """What is here under the name that was asked for, where the hub does not give it.
+
+        Raises:
+            BuildError: `error` where there is none; `build_several`.
+        """
+        self.control.check()
+        self._say(FetchState.LOOKING)
+        try:
+            named = locate_build(self._paths, self.request.name, environment=self._environment)
+        except BuildError as e:
+            raise (e if e.code == "build_several" else error) from e
+        if not is_file(named.path) or (named.as_it_is and not _is_gguf(named.path)):
+            raise error
+        held = self._as_held(named)
+        if held.keepers and GRAM not in held.keepers:
+            told = {"name": held.name, "programs": ", ".join(held.keepers)}
+            return self._ended(held, Reason("download_elsewhere", told))
+        return self._ended(held, Reason("download_here", {"name": held.name}))
+
+    def _as_held(self, named: Named) -> HeldBuild:
+        found = named.copies[0]
+        if named.as_it_is:
+            return replace(of_others(found), name=self.request.name, keepers=())
+        if found.places[0].program == GRAM:
+            with contextlib.suppress(BuildError):  # else a person put it there
+                return held_of(self._library, named.path.parent.name)
+        return of_others(found)
+
+    def _find(self, hub: Hub, name: BuildName) -> RemoteBuild:
         """As the hub lists it; without a connection as it listed it last."""
-        name = parse_name(self.request.name)
-        if not isinstance(name, BuildName):
-            raise BuildError("build_not_found", name=name.name)
         listings = Listings(self._paths.data)
         try:
             listed = listing(hub, name)
         except BuildError as e:
-            remembered = listings.read()[0].get(name.repository.casefold())
+            remembered = listings.of(name.repository)
             # what is remembered is of the main branch
             if e.code not in NO_ANSWER or remembered is None or name.revision:
                 raise
@@ -276,21 +340,24 @@ class Fetch:
         return held_of(self._library, _key(build))
 
     def _progress(self, before: int, total: int) -> Callable[[int, int], None]:
-        looked_ns = now_ns()
+        looked_ns, silence = now_ns(), Silence()
 
         def tell(done: int, _size: int) -> None:
             nonlocal looked_ns
             if now_ns() - looked_ns > _LOOK_NS:
                 self._hold_while_measured()
                 looked_ns = now_ns()
-            if self.control.paused:
+            paused, left = self.control.paused, total - before - done
+            waiting = paused or not left or self.control.limiting
+            silent = silence.at(before + done, waiting=waiting)
+            if paused:
                 self._pace.begin()
                 self._say(FetchState.PAUSED, before + done, total)
                 return
             rate = self._pace.at(before + done)
-            left = total - before - done
-            state = FetchState.FETCHING if left else FetchState.CHECKING
-            left_s = left / rate if rate else None
+            state = FetchState.SILENT if silent else FetchState.FETCHING
+            state = state if left else FetchState.CHECKING
+            left_s = left / rate if rate and left else None
             self._post(FetchStep(self.request.name, state, before + done, total, rate, left_s))
 
         return tell
@@ -345,6 +412,10 @@ def of_revision(build: RemoteBuild, revision: str) -> RemoteBuild:
 def _files(build: RemoteBuild) -> dict[str, str]:
     """Path in the repository to sha256, the one that is loaded first."""
     return {file.path: file.sha256 or "" for file in build.files}
+
+
+def _is_gguf(path: Path) -> bool:
+    return path.suffix.lower() == ".gguf"
 
 
 def _key(build: RemoteBuild) -> str:

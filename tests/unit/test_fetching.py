@@ -1,6 +1,7 @@
 """One download from its name to a build that is here, from a local hub with real files."""
 
 import hashlib
+import shutil
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -19,10 +20,13 @@ from desktop.records.fits import Fit, FitRow
 from desktop.records.library import Kept
 from desktop.records.offers import GRAM, FetchRequest, FetchState
 from desktop.services.fetching import Fetch, Judge, Means
+from desktop.services.pace import Silence
 from desktop.services.profiles import models
 from desktop.services.shelf import own_build
 from tests.unit.gguf_files import gguf_bytes, gguf_set
 from tests.unit.hub_routes import COMMIT, Canned, Repo, hub_server
+from tests.unit.test_named_builds import in_ollama
+from tests.unit.test_named_builds import refused as refusal
 
 NAME = "hf.co/o/r:Q4_0"
 HASTY = Manner(first_wait_s=0.001, longest_wait_s=0.004, first_faults=2, faults=2)
@@ -219,11 +223,6 @@ def test_a_gated_repository_is_told(hub, home):
     assert code_of(fetch(hub, home, judge).run) == "download_gated"
 
 
-@pytest.mark.parametrize("name", ["/no/such/file.gguf", "x y z"])
-def test_what_names_no_repository(hub, home, name):
-    assert code_of(fetch(hub, home, name=name).run) == "build_not_found"
-
-
 def test_a_split_set_comes_whole_and_its_parts_once(home, elsewhere, tmp_path):
     parts = [file.read_bytes() for file in gguf_set(tmp_path, "s", 2)]
     names = [f"x-Q4_0-0000{n}-of-00002.gguf" for n in (1, 2)]
@@ -358,3 +357,120 @@ def test_a_slip_in_the_settings_is_told(hub, home):
     fetch(hub, home, steps=steps).run()
     [told] = [step.told for step in steps if step.told is not None]
     assert "limit_mb_s" in told.text()
+
+
+def kept(home, content, name="hf.co/gone/Old-GGUF:Q4_0", file="old-Q4_0.gguf"):
+    """A build that Gram fetched another time."""
+    (target,) = Library(home).expect(name, {file: sum_of(content)}, None)
+    target.parent.mkdir(parents=True)
+    target.write_bytes(content)
+    return target
+
+
+class TestUnderItsName:
+    """What is here under a name that the hub does not give."""
+
+    @pytest.mark.parametrize(
+        "name", ["gone/Old-GGUF:Q4_0", "hf.co/gone/Old-GGUF", "old-Q4_0.gguf", "sum", "elsewhere"]
+    )
+    def test_gram_s_own_is_here(self, hub, home, tmp_path, name):
+        content = gguf_bytes(tmp_path, 7)
+        target = kept(home, content)
+        told = {"sum": sum_of(content)[:12], "elsewhere": f"{hub.url}/gone/Old-GGUF"}
+        end = fetch(hub, home, name=told.get(name, name)).run()
+        assert (end.held.files, end.held.ours) == ((target,), True)
+        assert end.reason.code == "download_here"
+        assert files_asked(hub) == []
+
+    def test_so_is_another_program_s(self, hub, home, elsewhere, tmp_path):
+        content = gguf_bytes(tmp_path, 7)
+        for tag in ("1b", "latest"):
+            blob = in_ollama(elsewhere, content, "llama3.2", tag)
+        end = fetch(hub, home, name="llama3.2:latest").run()
+        assert (end.held.name, end.held.also) == ("llama3.2:latest", ("llama3.2:1b",))
+        assert (end.held.files, end.held.keepers) == ((blob,), ("Ollama",))
+        assert end.reason.code == "download_elsewhere"
+        assert hub.asked == []  # no name that it could know
+
+    def test_and_a_tag_that_the_repository_has_no_more(self, hub, home, tmp_path):
+        kept(home, gguf_bytes(tmp_path, 7), "hf.co/o/r:Q8_0")
+        assert fetch(hub, home, name="o/r:Q8_0").run().reason.code == "download_here"
+        assert code_of(fetch(hub, home, name="o/r:Q5_0").run) == "hub_no_tag"
+
+    def test_without_an_answer_an_earlier_version_is_here(self, hub, home, elsewhere, tmp_path):
+        file = lm_studio(elsewhere, gguf_bytes(tmp_path, 7) + bytes(32))
+        fetch(hub, home).run()
+        shutil.rmtree(home.builds)
+        means = Means(home, Judge(), {"HF_ENDPOINT": "http://127.0.0.1:1"}, HASTY)
+        end = Fetch(FetchRequest(NAME), means, [].append).run()
+        assert (end.held.files, end.reason.code) == ((file,), "download_elsewhere")
+
+    def test_what_is_not_whole_is_not_here(self, hub, home, tmp_path):
+        target = kept(home, gguf_bytes(tmp_path, 7))
+        target.rename(target.with_name(f"{target.name}.damaged"))
+        assert code_of(fetch(hub, home, name="gone/Old-GGUF").run) == "hub_unknown"
+
+    def test_several_are_told(self, hub, home, elsewhere, tmp_path):
+        for seed, tag in enumerate(("a-Q4_0.gguf", "b-Q8_0.gguf")):
+            kept(home, gguf_bytes(tmp_path, seed) + bytes(32 * seed), "hf.co/gone/r:" + tag, tag)
+        assert code_of(fetch(hub, home, name="gone/r").run) == "build_several"
+
+    def test_a_file_of_the_person_s_is_here(self, hub, home, tmp_path):
+        file = tmp_path / "own.gguf"
+        file.write_bytes(gguf_bytes(tmp_path, 7))
+        end = fetch(hub, home, name=str(file)).run()
+        assert (end.held.name, end.held.keepers) == (str(file), ())
+        (tmp_path / "own.txt").write_bytes(b"x")
+        assert code_of(fetch(hub, home, name=str(tmp_path / "own.txt")).run) == "build_no_name"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["", "llama3.2:1b", "smollm2", "hf:o/r", "ollama run hf.co/o/r", "https://example.org/o/r",
+     "reference", "/no/such/file.gguf", "x y z"],
+)  # fmt: skip
+def test_what_is_no_name_is_told_whole(hub, home, name):
+    error = refusal(fetch(hub, home, name=name).run)
+    assert (error.code, error.reason.params["name"]) == ("build_no_name", name)
+    assert hub.asked == []
+
+
+@pytest.mark.parametrize("name", ["o/r/x-Q4_0.gguf", "{}/o/r/resolve/main/x-Q4_0.gguf"])
+def test_a_file_and_an_address_of_the_mirror_are_names(hub, home, content, name):
+    held = fetch(hub, home, name=name.format(hub.url)).run().held
+    assert (held.name, held.sha256) == (NAME, sum_of(content))
+
+
+class Clock:
+    ns = 0
+
+    def __call__(self):
+        return self.ns
+
+
+def test_a_server_that_says_nothing_is_told_and_not_while_a_limit_or_a_pause_holds(
+    hub, home, monkeypatch
+):
+    clock, steps = Clock(), []
+    monkeypatch.setattr("desktop.services.fetching.Silence", lambda: Silence(clock))
+    one = fetch(hub, home, steps=steps)
+    tell = one._progress(0, 100)
+    states = []
+    for second, done in ((0, 10), (6, 10), (7, 20), (13, 20), (14, 100), (30, 100)):
+        clock.ns = second * 10**9
+        tell(done, 100)
+        states.append(steps[-1].state)
+    silent, coming, checking = FetchState.SILENT, FetchState.FETCHING, FetchState.CHECKING
+    assert states == [coming, silent, coming, silent, checking, checking]
+    assert steps[-1].time_left_s is None
+
+    one.control.limit(1.0)
+    threading.Thread(target=lambda: one.control.spend(1000), daemon=True).start()
+    while not one.control.limiting:
+        pass
+    clock.ns = 60 * 10**9
+    tell(50, 100)
+    clock.ns = 99 * 10**9
+    tell(50, 100)
+    assert steps[-1].state is coming
+    one.control.stop()
