@@ -60,6 +60,12 @@ class Control:
         return not self._running.is_set()
 
     @property
+    def limiting(self) -> bool:
+        """Whether what has come is more than the limit allows so far: nothing is read meanwhile."""
+        with self._lock:
+            return bool(self._limit) and self._now() < self._free_at
+
+    @property
     def stopped(self) -> bool:
         """Whether it is to end."""
         return self._stopped.is_set()

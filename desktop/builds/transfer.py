@@ -33,7 +33,7 @@ from desktop.builds.partial import (
 )
 from desktop.builds.ranges import FaultError, RefusedError
 from desktop.builds.reference import Wanted
-from desktop.errors import BuildError
+from desktop.errors import BuildError, Param
 
 _TOLD_EACH_S: Final = 0.1
 _LAST_WORD_S: Final = 1.0
@@ -57,8 +57,9 @@ def download(
         manner: connections and patience.
 
     Raises:
-        BuildError: `download_failed`, `download_gated`, `download_gone`, `download_corrupt`,
-            `download_disk`, `download_room`, `download_busy`.
+        BuildError: `download_failed`, `download_broke` where something of it is kept,
+            `download_gated`, `download_gone`, `download_corrupt`, `download_disk`,
+            `download_room`, `download_busy`.
         StoppedError: it was stopped by `control`.
     """
     manner = manner or Manner()
@@ -124,7 +125,7 @@ class _Pass:
         finally:
             self._end(board)
         if board.digest is None:
-            raise _shown(board.failure, self._wanted)
+            raise _shown(board.failure, self._wanted, partial.kept_bytes)
         self._progress(size, size)
         return board.digest
 
@@ -193,10 +194,14 @@ def _hashed(
         return None
 
 
-def _shown(failure: BaseException | None, wanted: Wanted) -> BaseException:
-    """What the caller is told."""
+def _shown(failure: BaseException | None, wanted: Wanted, kept_bytes: int) -> BaseException:
+    """What the caller is told; of a connection that failed, also that what came is kept."""
     if isinstance(failure, RefusedError):
         return failure.error
     if isinstance(failure, FaultError):
-        return BuildError("download_failed", name=wanted.name, detail=str(failure))
+        told: dict[str, Param] = {"name": wanted.name, "detail": str(failure)}
+        if not kept_bytes:
+            return BuildError("download_failed", **told)
+        size_bytes = wanted.size_bytes
+        return BuildError("download_broke", kept_bytes=kept_bytes, size_bytes=size_bytes, **told)
     return failure or AssertionError("it ended without a reason")

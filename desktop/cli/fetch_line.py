@@ -11,9 +11,12 @@ _WORDS: Final = {
     FetchState.ASKING: "Asking what it is",
     FetchState.LOOKING: "Looking whether it is here already",
     FetchState.FETCHING: "Downloading",
+    FetchState.SILENT: "No answer; asking again",
     FetchState.PAUSED: "Paused",
     FetchState.CHECKING: "Checking",
 }
+_LEAST_S: Final = 1
+"""Less is no time to tell: it would stand there until the last byte is checked."""
 _MINUTE_S: Final = 60
 _HOUR_S: Final = 3600
 
@@ -38,7 +41,7 @@ def _live(told: FetchStep) -> str:
     parts = [f"{figures.size(told.done_bytes)} of {figures.size(told.total_bytes)}"]
     if told.rate_bytes_s is not None:
         parts.append(f"{figures.size(round(told.rate_bytes_s))}/s")
-    if told.time_left_s is not None:
+    if told.time_left_s is not None and told.time_left_s >= _LEAST_S:
         parts.append(f"about {_time(told.time_left_s)} left")
     return "  ".join(parts)
 

@@ -164,6 +164,8 @@ class FetchState(StrEnum):
     LOOKING = "looking"
     """What is on the disk is looked through, and hashed where it may be the same."""
     FETCHING = "fetching"
+    SILENT = "silent"
+    """Nothing came for some seconds: the server is asked again."""
     PAUSED = "paused"
     CHECKING = "checking"
     """All bytes are here; or a build that is here is read again."""

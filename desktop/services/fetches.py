@@ -16,7 +16,9 @@ log = logging.getLogger(__name__)
 Post = Callable[[FetchStep | FetchEnded], None]
 _JOIN_S = 2.0
 _MEASURING = "measuring"
-_ENDS_ITSELF = frozenset({FetchState.FETCHING, FetchState.PAUSED, FetchState.CHECKING})
+_ENDS_ITSELF = frozenset(
+    {FetchState.FETCHING, FetchState.SILENT, FetchState.PAUSED, FetchState.CHECKING}
+)
 """In these a stop is heard at once; a hub that is asked may be silent for long."""
 
 

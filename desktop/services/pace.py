@@ -7,6 +7,7 @@ from typing import Final
 from desktop.clock import now_ns
 
 _WINDOW_S: Final = 5.0
+_SILENT_S: Final = 5.0
 _LEAST_S: Final = 0.5
 """A rate of less would jump."""
 
@@ -33,3 +34,24 @@ class Pace:
     def begin(self) -> None:
         """Forget what was before: it was paused, or is about something else."""
         self._seen.clear()
+
+
+class Silence:
+    """Of a server: whether nothing has come of it for some seconds."""
+
+    def __init__(self, clock: Callable[[], int] = now_ns) -> None:
+        self._clock = clock
+        self._heard_ns = clock()
+        self._done_bytes = -1
+
+    def at(self, done_bytes: int, *, waiting: bool) -> bool:
+        """Note how far it is; whether it is silent.
+
+        Args:
+            done_bytes: that have come.
+            waiting: for a limit, a pause, or nothing more: then nobody listens.
+        """
+        now = self._clock()
+        if waiting or done_bytes != self._done_bytes:
+            self._heard_ns, self._done_bytes = now, done_bytes
+        return now - self._heard_ns >= _SILENT_S * 1e9

@@ -12,11 +12,13 @@ from desktop.records.build_events import FetchEnded
 from desktop.records.offers import FetchRequest, FetchState, FetchStep, HeldBuild
 from desktop.ui import format as fmt
 from desktop.ui import messages
+from desktop.ui.builds_token import TOKEN_HELPS
 from desktop.ui.components import (
     Action,
     Banner,
     Body,
     Kind,
+    Muted,
     Progress,
     QuietButton,
     column,
@@ -28,9 +30,10 @@ from desktop.ui.messages import QT_TRANSLATE_NOOP
 _CONTEXT: Final = "Fetches"
 _STATES: Final = {
     FetchState.WAITING: QT_TRANSLATE_NOOP("Fetches", "Waiting: another download comes first"),
-    FetchState.ASKING: QT_TRANSLATE_NOOP("Fetches", "Asking the hub what it is"),
+    FetchState.ASKING: QT_TRANSLATE_NOOP("Fetches", "Asking its repository what it is"),
     FetchState.LOOKING: QT_TRANSLATE_NOOP("Fetches", "Looking whether it is here already"),
     FetchState.FETCHING: QT_TRANSLATE_NOOP("Fetches", "Downloading"),
+    FetchState.SILENT: QT_TRANSLATE_NOOP("Fetches", "No answer; asking again"),
     FetchState.PAUSED: QT_TRANSLATE_NOOP("Fetches", "Paused"),
     FetchState.CHECKING: QT_TRANSLATE_NOOP("Fetches", "Checking every byte"),
 }
@@ -38,6 +41,7 @@ _HELD_UP: Final = QT_TRANSLATE_NOOP(
     "Fetches", "Paused while something is measured; it goes on by itself"
 )
 _ANYWAY: Final = QT_TRANSLATE_NOOP("Fetches", "Download anyway")
+GIVE_TOKEN: Final = QT_TRANSLATE_NOOP("Fetches", "Give a token")
 _AGAIN: Final = QT_TRANSLATE_NOOP("Fetches", "Try again")
 _ANSWERS: Final[Mapping[str, tuple[str, Callable[[FetchRequest], FetchRequest]]]] = {
     "download_metered": (_ANYWAY, lambda r: replace(r, metered=True)),
@@ -58,6 +62,8 @@ class FetchStrip(QFrame):
     stop_asked = Signal()
     again_asked = Signal(object)
     """A `FetchRequest`."""
+    token_asked = Signal(object, bool)
+    """A `FetchRequest` that needs a token, and whether its build is gated."""
     closed = Signal()
 
     def __init__(
@@ -79,6 +85,8 @@ class FetchStrip(QFrame):
         self.progress = Progress(_tr("Progress of {name}").format(name=name))
         self.pause = QuietButton(_tr("Pause"))
         self.stop = QuietButton(_tr("Cancel"))
+        self.told = Muted()
+        self.told.hide()
         self.banner = Banner()
         self._head = QWidget()
         self._connect()
@@ -92,8 +100,12 @@ class FetchStrip(QFrame):
         return self.progress.isHidden()
 
     def show_step(self, step: FetchStep) -> None:
-        """How far it is."""
+        """How far it is; what it tells besides stays until it has ended."""
         self._last = step
+        if step.told is not None:
+            words = (messages.sentence(step.told), messages.advice(step.told))
+            self.told.setText(" ".join(filter(None, words)))
+            self.told.show()
         self._show_last()
 
     def set_blocked(self, *, blocked: bool) -> None:
@@ -121,7 +133,12 @@ class FetchStrip(QFrame):
         if request is None:
             return ()
         words, change = _ANSWERS.get(reason.code, (_AGAIN, _same))
-        return (Action(_tr(words), lambda: self.again_asked.emit(change(request))),)
+        again = Action(_tr(words), lambda: self.again_asked.emit(change(request)))
+        if reason.code not in TOKEN_HELPS:
+            return (again,)
+        gated = reason.code == "download_gated"
+        give = Action(_tr(GIVE_TOKEN), lambda: self.token_asked.emit(request, gated))
+        return (give, again)
 
     def _show_last(self) -> None:
         step = self._last
@@ -147,8 +164,8 @@ class FetchStrip(QFrame):
 
     def _show_ended(self) -> None:
         """Only the banner is left, which has a frame of its own."""
-        self._head.hide()
-        self.progress.hide()
+        for part in (self._head, self.progress, self.told):
+            part.hide()
         self.setProperty("role", "")
         self.style().unpolish(self)
         self.style().polish(self)
@@ -172,7 +189,7 @@ class FetchStrip(QFrame):
         head = row(self.title, self.pause, self.stop, gap=Space.S)
         head.setStretch(0, 1)
         self._head.setLayout(head)
-        self._lines = column(self._head, self.progress, self.banner, gap=Space.XS)
+        self._lines = column(self._head, self.progress, self.told, self.banner, gap=Space.XS)
         self._lines.setContentsMargins(Space.M, Space.S, Space.M, Space.S)
         self.setLayout(self._lines)
 

@@ -464,13 +464,18 @@ def test_a_server_that_says_nothing_is_told_and_not_while_a_limit_or_a_pause_hol
     assert states == [coming, silent, coming, silent, checking, checking]
     assert steps[-1].time_left_s is None
 
+    def spend():
+        with pytest.raises(StoppedError):
+            one.control.spend(1000)
+
     one.control.limit(1.0)
-    threading.Thread(target=lambda: one.control.spend(1000), daemon=True).start()
+    spending = threading.Thread(target=spend)
+    spending.start()
     while not one.control.limiting:
         pass
-    clock.ns = 60 * 10**9
-    tell(50, 100)
-    clock.ns = 99 * 10**9
-    tell(50, 100)
+    for second in (60, 99):
+        clock.ns = second * 10**9
+        tell(50, 100)
     assert steps[-1].state is coming
     one.control.stop()
+    spending.join()

@@ -1,6 +1,6 @@
 """Rates of downloads."""
 
-from desktop.services.pace import Pace
+from desktop.services.pace import Pace, Silence
 
 
 class Clock:
@@ -59,3 +59,25 @@ def test_a_pause_is_not_counted():
     of.at(1000)
     clock.s = 101
     assert of.at(1500) == 500
+
+
+def test_a_server_is_silent_after_some_seconds_without_a_byte():
+    clock = Clock()
+    silence = Silence(clock)
+    told = []
+    for second, done in enumerate([0, 10, 10, 10, 10, 10, 10, 10, 20, 20]):
+        clock.s = second
+        told.append(silence.at(done, waiting=False))
+    assert told == [False] * 6 + [True, True, False, False]
+
+
+def test_nobody_is_silent_while_nobody_listens():
+    clock = Clock()
+    silence = Silence(clock)
+    for second in range(20):
+        clock.s = second
+        assert not silence.at(10, waiting=True)
+    clock.s = 23
+    assert not silence.at(10, waiting=False)
+    clock.s = 24
+    assert silence.at(10, waiting=False)

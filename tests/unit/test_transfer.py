@@ -141,6 +141,22 @@ def test_what_does_not_pass_is_an_error_that_names_it(tmp_path, name):
     assert not (tmp_path / "x.gguf").exists()
 
 
+def test_of_a_connection_that_fails_for_good_what_came_is_kept_and_told(tmp_path):
+    one = replace(HASTY, connections=1, row_pieces=100)
+    with fault_server(CONTENT, lambda n, _: Fault(cut=3 * PIECE + 9 if n == 0 else 0)) as server:
+        with pytest.raises(BuildError) as caught:
+            fetch(server, tmp_path / "x.gguf", manner=one)
+        told = caught.value.reason
+        assert told.code == "download_broke"
+        assert told.params["kept_bytes"] == 3 * PIECE
+        assert told.params["size_bytes"] == len(CONTENT)
+        assert "goes on where it was" in told.advice()
+        before = len(server.starts)
+        server.choose = lambda *_: Fault()
+        fetch(server, tmp_path / "x.gguf", manner=one)
+        assert server.starts[before] == 3 * PIECE
+
+
 def test_where_a_server_sends_on_is_looked_at_before_it_is_asked(tmp_path, monkeypatch):
     elsewhere = Fault(status=302, headers={"Location": "http://elsewhere.invalid/x.gguf"})
     with fault_server(CONTENT) as proxy, fault_server(CONTENT, lambda *_: elsewhere) as server:
