@@ -6,7 +6,6 @@ paused at once while a hub is silent and a file is read).
 """
 
 import logging
-import threading
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -27,6 +26,7 @@ from desktop.records.build_events import (
 )
 from desktop.records.fits import FitRow, Fits
 from desktop.records.offers import FetchRequest, FetchState, FetchStep, Offers
+from desktop.services.checks import Check, Checks
 from desktop.services.slow import SlowCalls
 
 if TYPE_CHECKING:
@@ -64,7 +64,9 @@ class BuildCalls:
         self._ground, self._post = ground, post
         self._hub, self._disk, self._quick = SlowCalls(), SlowCalls(), SlowCalls()
         self._fits: Fits | None = None
-        self._stopped_checks: dict[str, threading.Event] = {}
+        self._checks = Checks()
+        self._names: dict[str, str] = {}
+        """Of what is here, by sha256, as it was told last."""
         self._ended = False
 
     def shelf(self) -> None:
@@ -115,11 +117,12 @@ class BuildCalls:
         self._on(self._quick, name, lambda: self._fetches.resume(name))
 
     def stop(self, name: str) -> None:
-        """End a download or a check."""
-        if name in self._stopped_checks:
-            self._stopped_checks[name].set()
-            return
-        self._on(self._quick, name, lambda: self._fetches.stop(name))
+        """End a download or a check; of one that waits, too, `FetchEnded` follows at once."""
+        known, ended = self._checks.stop(name)
+        if ended:
+            self._on(self._quick, name, lambda: FetchEnded(name, None, stopped=True))
+        if not known:
+            self._on(self._quick, name, lambda: self._fetches.stop(name))
 
     def limit(self, bytes_s: float | None) -> None:
         """Slow downloads down."""
@@ -154,25 +157,13 @@ class BuildCalls:
 
     def verify(self, sha256: str) -> None:
         """Read one again; `FetchStep`s, then `BuildChecked` or `FetchEnded(stopped=True)`."""
-        stopped = threading.Event()
+        check = self._checks.add(self._names.get(sha256))
 
-        def call() -> BuildEvent:
-            from desktop.services import shelf  # noqa: PLC0415 - as above
-
-            entry = shelf.own_build(self._paths, sha256)
-            self._stopped_checks[entry.name] = stopped
-
-            def tell(done: int, total: int) -> None:
-                if stopped.is_set() or self._ended:
-                    raise _StoppedError
-                self._post(FetchStep(entry.name, FetchState.CHECKING, done, total))
-
+        def call() -> BuildEvent | None:
             try:
-                return shelf.verify(self._paths, entry, tell)
-            except _StoppedError:
-                return FetchEnded(entry.name, None, stopped=True)
+                return None if check.told else self._verified(sha256, check)
             finally:
-                self._stopped_checks.pop(entry.name, None)
+                self._checks.drop(check)
 
         self._on(self._disk, sha256, call)
 
@@ -248,10 +239,30 @@ class BuildCalls:
             if self._fits is not None:
                 self.offers(self._fits, ask=False)
 
+    def _verified(self, sha256: str, check: Check) -> BuildEvent | None:
+        from desktop.services import shelf  # noqa: PLC0415 - as above
+
+        entry = shelf.own_build(self._paths, sha256)
+        if not self._checks.begin(check, entry.name):
+            return None
+
+        def tell(done: int, total: int) -> None:
+            if check.stopped or self._ended:
+                raise _StoppedError
+            self._post(FetchStep(entry.name, FetchState.CHECKING, done, total))
+
+        try:
+            tell(0, entry.size_bytes)
+            return shelf.verify(self._paths, entry, tell)
+        except _StoppedError:
+            return FetchEnded(entry.name, None, stopped=True)
+
     def _shelf(self) -> ShelfKnown:
         from desktop.services.shelf import shelf_of  # noqa: PLC0415 - as above
 
-        return ShelfKnown(shelf_of(self._paths))
+        known = shelf_of(self._paths)
+        self._names = {held.sha256: held.name for held in known.held if held.sha256}
+        return ShelfKnown(known)
 
     def _offers(self, *, online: bool) -> OffersKnown:
         from desktop.services import offers  # noqa: PLC0415 - as above
@@ -276,10 +287,10 @@ class BuildCalls:
             return self._offers(online=False)
         wanted = offers.repositories_of(offers.Catalogue(self._paths), self._fits)
         asked = offers.ask(self._paths, self._environment, wanted)
-        known = self._offers(online=asked.listed > 0).offers
-        return OffersKnown(
-            Offers(known.offers, online=known.online, told=(*known.told, *asked.told))
-        )
+        known = self._offers(online=asked.answered).offers
+        # that one of them is not there any more is nothing to do about
+        told = (*known.told, *asked.trouble)
+        return OffersKnown(Offers(known.offers, online=known.online, told=told))
 
     def _on(
         self, calls: SlowCalls, name: str | None, call: "Callable[[], BuildEvent | None]"

@@ -2,6 +2,7 @@
 
 import hashlib
 import queue
+import threading
 
 import pytest
 
@@ -165,6 +166,50 @@ def test_pinned_checked_and_removed(calls, until, home, tmp_path):
     assert until(ShelfKnown).shelf.held == ()
     calls.delete(sha256)
     assert until(BuildCallFailed).reason.code == "library_unknown"
+
+
+@pytest.fixture
+def busy_disk(monkeypatch):
+    """What is asked of the disk waits until it is set."""
+    from desktop.services import build_use
+
+    free = threading.Event()
+    monkeypatch.setattr(build_use, "use_of_build", lambda *_, **__: free.wait(WAIT_S) and 1 / 0)
+    yield free
+    free.set()
+
+
+def test_a_check_that_waits_is_stopped_at_once(calls, until, home, tmp_path, busy_disk):
+    sha256 = kept(home, tmp_path)
+    calls.shelf()
+    name = until(ShelfKnown).shelf.held[0].name
+    calls.use(NAME, None)
+    calls.verify(sha256)
+    calls.stop(name)
+    assert until(FetchEnded) == FetchEnded(name, None, stopped=True)
+    busy_disk.set()
+    calls.shelf()
+    assert isinstance(until((FetchStep, FetchEnded, BuildChecked, ShelfKnown)), ShelfKnown)
+    # asked for anew it is done
+    calls.verify(sha256)
+    assert until(BuildChecked).checked.told is None
+
+
+def test_so_is_one_whose_name_is_not_known_yet(calls, until, home, tmp_path, busy_disk):
+    sha256 = kept(home, tmp_path)
+    calls.use(NAME, None)
+    calls.verify(sha256)
+    calls.stop("hf.co/o/r:Q4_0")
+    busy_disk.set()
+    end = until((FetchStep, FetchEnded, BuildChecked))
+    assert end == FetchEnded("hf.co/o/r:Q4_0", None, stopped=True)
+
+
+def test_a_hub_that_knows_none_was_asked(calls, until, hub):
+    hub.repos.clear()
+    calls.offers(fits(), ask=True)
+    found = until(OffersKnown, lambda e: e.offers.online).offers
+    assert found.told == ()
 
 
 def test_what_nobody_expected_is_told(calls, until, monkeypatch):
