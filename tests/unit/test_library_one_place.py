@@ -8,9 +8,10 @@ import pytest
 
 from desktop.builds.library import LIST, Library
 from desktop.builds.library_care import Care
-from desktop.builds.reference import reference
+from desktop.builds.reference import obtain_reference, reference, stored_reference
 from desktop.paths import Paths
 from desktop.records.library import Kept
+from desktop.services.named_builds import named_build
 from tests.unit.gguf_files import gguf_bytes
 
 NAME = "hf.co/o/a:Q4_0"
@@ -140,3 +141,58 @@ def test_what_somebody_put_where_the_reference_lies_is_not_gram_s_to_remove(libr
     (folder / "mine.gguf").write_bytes(b"GGUF")
     entry = library.entry(reference().sha256)
     assert (entry.path.name, entry.ours, entry.kept) == ("mine.gguf", False, Kept.WHOLE)
+
+
+# the reference build
+
+
+def obtained(home, fetch=None):
+    return obtain_reference(home, environment={}, progress=lambda *_: None, fetch=fetch)
+
+
+def never(wanted, target, progress):
+    raise AssertionError("nothing should be fetched")
+
+
+@pytest.mark.parametrize("noted", [True, False])
+def test_the_reference_is_its_bytes_under_any_name(home, library, reference_file, noted):
+    folder = home.builds / reference().sha256
+    folder.mkdir()
+    file = folder / "Another-Name.gguf"
+    file.symlink_to(reference_file)
+    if noted:  # as lists tell that were written before all took one name
+        library.expect(NAME, {"x.gguf": reference().sha256}, None)
+        list_file = home.data / LIST
+        list_file.write_text(list_file.read_text().replace(reference().stored_as, file.name))
+    assert stored_reference(home) == file
+    local, reason = obtained(home, never)
+    assert (local.path, reason) == (file, None)
+    assert (local.build.name, local.build.synthetic) == (str(reference().name), False)
+    assert named_build(home, "reference").path == file
+
+
+def test_bad_bytes_of_the_reference_stay_where_somebody_put_them(home, reference_file):
+    folder = home.builds / reference().sha256
+    folder.mkdir()
+    (folder / "mine.gguf").write_bytes(b"GGUF")
+
+    def fetch(wanted, target, progress):
+        target.symlink_to(reference_file)
+
+    local, reason = obtained(home, fetch)
+    assert (local.path, reason) == (folder / reference().stored_as, None)
+    assert (folder / "mine.gguf").read_bytes() == b"GGUF"
+
+
+def test_the_reference_that_was_fetched_by_name_is_not_fetched_again(home, library, reference_file):
+    facts = reference()
+    (target,) = library.expect(
+        "hf.co/o/mirror:Q4_1", {"m.gguf": facts.sha256}, None, {"m.gguf": facts.size_bytes}
+    )
+    target.parent.mkdir()
+    target.write_bytes(reference_file.read_bytes())
+    assert obtained(home, never)[0].path == target
+    entry = library.entry(facts.sha256)
+    assert (entry.kept, entry.ours, entry.freed_bytes) == (Kept.WHOLE, True, facts.size_bytes)
+    assert Care(library, home).delete(facts.sha256) == facts.size_bytes
+    assert not target.parent.exists()
