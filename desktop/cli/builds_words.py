@@ -4,6 +4,7 @@ from typing import Final
 
 from desktop.cli import figures
 from desktop.cli.figures import DASH
+from desktop.cli.fits_notes import whole
 from desktop.records.fits import Fit, FitRow
 from desktop.records.library import Kept
 from desktop.records.offers import GRAM, BuildOffer, HeldBuild, Place
@@ -30,7 +31,7 @@ def fit_words(row: FitRow) -> str:
     """One line of an estimate: where it fits, how fast, how sure."""
     where = f"Here: {PLACES[row.fit]}"
     if row.estimate.decode is None or row.estimate.tier is None:
-        why = row.estimate.reasons[0].text() if row.estimate.reasons else ""
+        why = whole(row.estimate.reasons[0]) if row.estimate.reasons else ""
         return f"{where}. {why}".strip()
     return f"{where}, estimated {rate_words(row)} tok/s (tier {row.estimate.tier})"
 

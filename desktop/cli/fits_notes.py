@@ -3,7 +3,7 @@
 Whatever a row only hints at, a letter or a number, has its sentence here, once.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import Final
 
 from desktop.errors import Reason
@@ -71,7 +71,7 @@ def below(found: Fits, shown: Sequence[str]) -> Iterator[str]:
         if any(row.estimate.decode for row in found.rows):
             yield "Every rate is an estimate, never a measurement."
         yield from (text for head, text in _columns(found) if head in shown)
-        yield from _meanings(found.rows)
+        yield from meanings(found.rows)
 
 
 def is_beyond(row: FitRow) -> bool:
@@ -196,7 +196,13 @@ def _columns(found: Fits) -> Iterator[tuple[str, str]]:
     yield TIER, "tier: what the range rests on, none where there is none; numbers: reasons below."
 
 
-def _meanings(rows: Sequence[FitRow]) -> Iterator[str]:
+def meanings(rows: Sequence[FitRow], *, general: Container[str] = ()) -> Iterator[str]:
+    """What the tiers and numbers beside `rows` mean, each once.
+
+    Args:
+        rows: as for `numbered`.
+        general: codes that are told without a row's own figures, where there is such a sentence.
+    """
     tiers = {row.estimate.tier for row in rows if row.estimate.tier}
     yield from (WORDS[f"tier.{tier.lower()}"] for tier in sorted(tiers))
     first: dict[str, list[Reason]] = {}
@@ -204,13 +210,13 @@ def _meanings(rows: Sequence[FitRow]) -> Iterator[str]:
         for reason in row.estimate.reasons:
             first.setdefault(reason.code, []).append(reason)
     for code, at in numbered(rows).items():
-        yield f"{at}  {_meaning(first[code])}"
+        yield f"{at}  {_meaning(first[code], general=code in general)}"
 
 
-def _meaning(given: Sequence[Reason]) -> str:
+def _meaning(given: Sequence[Reason], *, general: bool) -> str:
     """The sentence of all of them; a general one where each row has figures of its own."""
     one = given[0]
-    same = all(reason.params == one.params for reason in given)
+    same = not general and all(reason.params == one.params for reason in given)
     text = one.text() if same else _GENERAL.get(one.code, one.text())
     label = reasons.LABELS.get(one.code)
     said = f"{text} {one.advice()}".strip()

@@ -97,7 +97,7 @@ def _columns(rows: Sequence[FitRow]) -> list[Column]:
         Column(fits_notes.PROMPT, [_span(r.estimate.prompt) for r in rows], drop=6, right=True),
         Column(fits_notes.FIRST, [_first(row) for row in rows], drop=9, right=True),
         Column(fits_notes.MEASURED, [_measured(row) for row in rows], drop=3, right=True),
-        Column(fits_notes.TIER, [_tier(row, numbers) for row in rows]),
+        Column(fits_notes.TIER, [tier_words(row, numbers) for row in rows]),
     ]
 
 
@@ -120,11 +120,11 @@ def _memory(row: FitRow) -> str:
 
 def _range(row: FitRow) -> str:
     if row.estimate.decode is None:
-        return _why(row.estimate.reasons)
+        return why_none(row.estimate.reasons)
     return _span(row.estimate.decode)
 
 
-def _why(given: Sequence[Reason]) -> str:
+def why_none(given: Sequence[Reason]) -> str:
     """In a few words, why there is no rate."""
     if not given:
         return DASH
@@ -155,7 +155,7 @@ def _measured(row: FitRow) -> str:
     return "" if row.measured_tok_s is None else figures.number(row.measured_tok_s)
 
 
-def _tier(row: FitRow, numbers: Mapping[str, int]) -> str:
+def tier_words(row: FitRow, numbers: Mapping[str, int]) -> str:
     """With the numbers of its reasons: `B 1 2`."""
     tier = row.estimate.tier.value if row.estimate.tier else NO_TIER
     return " ".join((tier, *(str(numbers[r.code]) for r in row.estimate.reasons)))

@@ -48,7 +48,7 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
     ),
     "estimate_assumed": Sentence(
         "What {target} reaches on devices of this class is assumed, not measured.",
-        "Measure it: on such a machine, `gram parts` and `gram fits`.",
+        "Measure it: `gram fits --probe` on the machine itself, in under a minute.",
     ),
     "estimate_experts": Sentence(
         "What layers of experts cost besides is known from few models, which widens the range."
@@ -103,7 +103,7 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
     ),
     "estimate_no_bandwidth": Sentence(
         "The memory bandwidth of {device} has no source, so there is no rate.",
-        "Measure it: on such a machine, `gram parts` and `gram fits`.",
+        "Measure it: `gram fits --probe` on the machine itself, in under a minute.",
     ),
     "estimate_beyond_context": Sentence(
         "{name} is trained for {trained} tokens; {found} are more.", "Give a shorter context."

@@ -1,26 +1,28 @@
-"""Builds by words: of the catalogue's models, of a repository that is named, and on the hub."""
+"""Builds by words: of the catalogue's models, of repositories that are known, and on the hub."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Final
 
-from desktop.builds.listings import Listings
 from desktop.builds.names import BuildName, parse_name
-from desktop.builds.remote_header import remote_header
+from desktop.builds.quant_labels import distance
 from desktop.errors import GramError, Reason
 from desktop.paths import Paths
-from desktop.records.fits import FitRow, Fits, FitsRequest
-from desktop.records.offers import BuildOffer, OfferedBuild, Offers
+from desktop.records.fits import Fits, FitsRequest
+from desktop.records.offers import BuildOffer, Offers
 from desktop.services import offers as service
-from desktop.services.estimates import fits_of
 from desktop.services.fetching import NO_ANSWER
-from desktop.services.fits_words import labels_and_names, refuse_unknown
+from desktop.services.fits_words import refuse_unknown
 from desktop.services.ground import Ground
-from desktop.services.hub_access import open_hub
-from desktop.services.judging import rows_by
+from desktop.services.proposal import proposed
+from desktop.services.search_rows import SearchRows
+from desktop.services.search_words import Words
 from desktop.services.shelf import shelf_of
 
 _MOST_ASKED: Final = 8
+_MOST_HEADERS: Final = 3
+"""Repositories whose headers are read for one search by words."""
 
 
 class BuildSearch:
@@ -38,30 +40,35 @@ class BuildSearch:
         """
         self._paths, self._environment, self._ground = paths, environment, ground
 
-    def find(self, request: FitsRequest, *, online: bool) -> Offers:
-        """What can be had, what fits best first.
+    def find(self, request: FitsRequest, *, online: bool, clipped: bool = False) -> Offers:
+        """What can be had, what fits best first; without words, what fits at all.
 
         Args:
-            request: its words are a model's, a quantization's, or one repository's name.
+            request: its words are a model's, a repository's, a quantization's, or one repository's
+                whole name.
             online: ask the hub; where it cannot be reached, what is known from before is told.
+            clipped: of the context no more than each model was trained for.
 
         Raises:
             GramError: `model_unknown` and others of `refuse_unknown`, where nobody knows the words;
                 the repository that is named is not there; tables or ledger cannot be read.
         """
         name = _repository(request.words)
+        words = Words.of(request.words)
+        request = replace(request, words=words.all)
+        rows = SearchRows(self._paths, self._environment, self._ground, request, clipped=clipped)
         if name is not None:
-            return self._of_repository(request, name.repository, online=online)
+            return self._of_repository(rows, name.repository, online=online)
         try:
-            refuse_unknown(request.words)
-        except GramError:
-            if not online:
-                raise
-            # a model that the catalogue lacks may be on the hub
-            return Offers(found=self._on_hub(request), online=True)
-        fits = fits_of(self._ground(), replace(request, every_model=True))
-        found = self._of_models(fits, online=online)
-        return self._with_others(request, found) if found.online else found
+            refuse_unknown(words.all)
+        except GramError as e:
+            return self._of_no_model(rows, words, e, online=online)
+        fits = rows.of_catalogue()
+        found = self._by_names(rows, words, self._of_models(fits, online=online), fits)
+        silent = any(reason.code in NO_ANSWER for reason in found.told)
+        if silent or not online or not words.names:
+            return found
+        return self._with_others(words, found, fits)
 
     def _of_models(self, fits: Fits, *, online: bool) -> Offers:
         """With what the repositories say now."""
@@ -70,74 +77,96 @@ class BuildSearch:
         if online:
             wanted = service.repositories_of(catalogue, fits, _MOST_ASKED)
             asked = service.ask(self._paths, self._environment, wanted)
-            online = asked.listed > 0 or not wanted
             # that one of the catalogue's is not there any more is nothing to do about
-            told = tuple(reason for reason in asked.told if reason.code in NO_ANSWER)
+            told, online = asked.trouble, asked.answered
             catalogue = service.Catalogue(self._paths)
         every = fits.request.all_builds
         found = service.offers_of(catalogue, fits, shelf_of(self._paths), every=every)
-        # what the catalogue lacks is not what the words asked for
+        # what was added is looked for by its names
         offers = tuple(offer for offer in found.offers if offer.fit is not None)
         return Offers(offers, online=online, told=(*found.told, *told))
 
-    def _with_others(self, request: FitsRequest, found: Offers) -> Offers:
+    def _of_no_model(
+        self, rows: SearchRows, words: Words, why: GramError, *, online: bool
+    ) -> Offers:
+        """What the catalogue lacks may be in a repository that is known, or on the hub."""
+        known = self._by_names(rows, words, Offers(online=online))
+        if online:
+            return self._with_others(words, known)
+        if not known.offers:
+            raise why
+        return known
+
+    def _by_names(
+        self, rows: SearchRows, words: Words, found: Offers, fits: Fits | None = None
+    ) -> Offers:
+        """And with builds of repositories whose names have the words, or that were added.
+
+        Those of the catalogue's models stand before the others.
+        """
+        models = {row.model.id for row in fits.rows} if fits else set()
+        shown = {offer.build.name for offer in found.offers}
+        listed = service.Catalogue(self._paths).listed
+        meant = [b for b in listed if b.name not in shown and words.mean(b, models)]
+        if not meant:
+            return found
+        held = service.Held(shelf_of(self._paths))
+        offers, told = list(found.offers), list(found.told)
+        for at, (_, group) in enumerate(groupby(meant, key=lambda build: build.repository)):
+            builds = sorted(group, key=lambda build: (build.size_bytes or 0, build.name))
+            judged = rows.of_repository(builds, held, online=found.online and at < _MOST_HEADERS)
+            made = [BuildOffer(b, judged.rows.get(b.name), held.of(b)) for b in builds]
+            offers += made if rows.request.all_builds or words.labels else _usual(made, rows)
+            told += judged.told
+        return replace(found, offers=tuple(offers), told=tuple(told))
+
+    def _with_others(self, words: Words, found: Offers, fits: Fits | None = None) -> Offers:
         """And with the repositories that the hub finds besides."""
         try:
-            there = self._on_hub(request)
+            there = service.search(self._environment, " ".join(words.names))
         except GramError as e:
-            return replace(found, told=(*found.told, e.reason))
+            if not found.offers:
+                raise
+            online = found.online and fits is not None
+            return replace(found, online=online, told=(*found.told, e.reason))
         known = {offer.build.repository.casefold() for offer in found.offers}
-        return replace(found, found=tuple(r for r in there if r.casefold() not in known))
+        of_models = (r for row in (fits.rows if fits else ()) for r in row.model.repositories)
+        known |= {repository.casefold() for repository in of_models}
+        return replace(
+            found, online=True, found=tuple(r for r in there if r.casefold() not in known)
+        )
 
-    def _on_hub(self, request: FitsRequest) -> tuple[str, ...]:
-        _, names = labels_and_names(request.words)
-        return service.search(self._environment, " ".join(names))
-
-    def _of_repository(self, request: FitsRequest, repository: str, *, online: bool) -> Offers:
-        """All builds of one, each with its estimate where its model is in the catalogue."""
+    def _of_repository(self, rows: SearchRows, repository: str, *, online: bool) -> Offers:
+        """All builds of one, each with its estimate."""
         told: tuple[Reason, ...] = ()
         if online:
             asked = service.ask(self._paths, self._environment, (repository,))
-            told, online = asked.told, asked.listed > 0
-        builds = service.Catalogue(self._paths).of_repository(repository)
+            told, online = asked.told, asked.answered
+        catalogue = service.Catalogue(self._paths)
+        builds = catalogue.of_repository(repository)
         if not builds:
-            why = told[0] if told else Reason("hub_not_asked", {"name": repository})
+            why = told[0] if told else catalogue.why_none(repository)
             raise GramError(why.code, **why.params)
-        rows, unread = self._rows(request, builds, online=online)
         held = service.Held(shelf_of(self._paths))
-        found = (BuildOffer(b, rows.get(b.name), held.of(b)) for b in builds)
-        return Offers(tuple(found), online=online, told=(*told, *unread))
-
-    def _rows(
-        self, request: FitsRequest, builds: tuple[OfferedBuild, ...], *, online: bool
-    ) -> tuple[dict[str, FitRow], tuple[Reason, ...]]:
-        """Estimates of one repository's builds by name, and why there are none."""
-        if builds[0].model is None:
-            return self._by_header(request, builds) if online else ({}, ())
-        of_model = replace(request, words=(), model=builds[0].model, all_builds=True)
-        fits = fits_of(self._ground(), replace(of_model, every_model=True))
-        rows = {build.name: service.row_of(fits, build) for build in builds}
-        return {name: row for name, row in rows.items() if row is not None}, ()
-
-    def _by_header(
-        self, request: FitsRequest, builds: tuple[OfferedBuild, ...]
-    ) -> tuple[dict[str, FitRow], tuple[Reason, ...]]:
-        """Of a model that the catalogue lacks: what the header of its smallest build tells."""
-        kept = Listings(self._paths.data).read()[0].get(builds[0].repository.casefold())
-        if kept is None:
-            return {}, ()
-        smallest = kept.listing.builds[0]
-        labels = {build.quantization for build in builds if build.quantization}
-        try:
-            with open_hub(self._environment) as hub:
-                header = remote_header(hub.session, hub.wanted(smallest))
-            by_label = rows_by(self._ground(), header, smallest, labels, request)
-        except GramError as e:
-            return {}, (e.reason,)
-        known = (build for build in builds if build.quantization in by_label)
-        return {build.name: by_label[build.quantization or ""] for build in known}, ()
+        judged = rows.of_repository(builds, held, online=online)
+        found = (BuildOffer(b, judged.rows.get(b.name), held.of(b)) for b in builds)
+        return Offers(tuple(found), online=online, told=(*told, *judged.told))
 
 
 def _repository(words: tuple[str, ...]) -> BuildName | None:
     name = parse_name(words[0]) if len(words) == 1 else None
     return name if isinstance(name, BuildName) else None
+
+
+def _usual(offers: Sequence[BuildOffer], rows: SearchRows) -> list[BuildOffer]:
+    """Of a repository one build, as of a model; all where the person added it."""
+    here = [offer for offer in offers if offer.held is not None]
+    if offers[0].build.added:
+        return list(offers)
+    if here:
+        return here
+    known = [offer.fit for offer in offers if offer.fit is not None]
+    best = proposed(known, rows.request.at_least_tok_s)
+    if best is not None:
+        return [next(offer for offer in offers if offer.fit is best)]
+    return [min(offers, key=lambda o: distance(o.build.quantization, o.build.size_bytes or 0))]

@@ -183,7 +183,7 @@ class FitsWork:
     def _answer(self, request: FitsRequest, rows: Sequence[FitRow]) -> Fits:
         ground = self._ground
         every = request.all_builds or request.every_model
-        shown = sorted((row for row in rows if every or row.runs), key=_order)
+        shown = sorted((row for row in rows if every or row.runs), key=place_of)
         there = {row.model.id for row in shown}
         left = {row.model.id: row.model for row in rows if row.model.id not in there}.values()
         return Fits(
@@ -274,8 +274,8 @@ def _measured(ground: Ground, row: FitRow) -> float | None:
     return found[1] if found else None
 
 
-def _order(row: FitRow) -> tuple[int, float, int, str, int]:
-    """Where it fits, then the high end of the range; ties by memory, then by name."""
+def place_of(row: FitRow) -> tuple[int, float, int, str, int]:
+    """Sorts rows: where it fits, then the high end of the range; ties by memory, then by name."""
     place = _FIT_ORDER.index(row.fit)
     return place, -high_tok_s(row), _held(row), row.model.id, -row.quant.rank
 

@@ -134,7 +134,7 @@ def test_offline_nobody_is_asked(gram, hub):
 def test_words_that_nobody_knows(gram, hub):
     hub.canned["/api/models"] = [Canned(200, b"[]")]
     said = gram("search", "zzzz")
-    assert "No build of the catalogue has these words" in said.out
+    assert "No build that is known has these words" in said.out
     assert "zzzz" in gram("search", "zzzz", "--offline", status=2).err
 
 
