@@ -1,7 +1,8 @@
 """What the terminal's options take that click has no type for, and how they are suggested."""
 
 import math
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import click
 
@@ -55,6 +56,22 @@ class Commands(click.Group):
     """A group of such commands."""
 
     command_class = Command
+    otherwise: ClassVar[Mapping[str, str]] = {}
+    """What other programs call a command, and its name here."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click's; the name that another program has for a command gets this one suggested."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.NoSuchCommand as e:
+            meant = self.otherwise.get(e.command_name)
+            if meant is None:
+                raise
+            # the possibilities of an error are those alike in spelling: these are not
+            message = f"{e.message} Did you mean '{meant}'?"
+            raise click.NoSuchCommand(e.command_name, message, ctx=e.ctx) from e
 
 
 class Whole(click.IntRange):
