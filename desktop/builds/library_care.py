@@ -16,6 +16,11 @@ from desktop.builds.partial import lock_of
 from desktop.errors import BuildError, Reason
 from desktop.paths import Paths
 from desktop.records.library import Checked, Kept, LibraryEntry
+from desktop.rules.shell_words import gram_command
+
+
+def _again(entry: LibraryEntry) -> dict[str, str]:
+    return {"name": entry.name, "command": gram_command("builds get", entry.name)}
 
 
 @contextlib.contextmanager
@@ -70,7 +75,7 @@ class Care:
         entry = self._library.entry(sha256)
         files = self._library.row(sha256).files if entry.ours else {entry.path.name: sha256}
         if entry.kept is Kept.PART:
-            raise BuildError("build_unfinished", name=entry.name)
+            raise BuildError("build_unfinished", **_again(entry))
         with quiet(self._paths, entry.name), self._no_download(entry, tuple(files), reading=True):
             told = [
                 self._wrong(entry, entry.path.with_name(name), wanted, progress)
@@ -85,7 +90,7 @@ class Care:
         aside = path.with_name(f"{path.name}{DAMAGED}")
         if not os.path.lexists(path):
             code = "build_damaged" if aside.exists() else "build_unfinished"
-            return Reason(code, {"name": entry.name})
+            return Reason(code, _again(entry))
         try:
             found = sha256_of(path, progress)
         except OSError as e:

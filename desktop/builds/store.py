@@ -19,6 +19,7 @@ from desktop.records.build import LocalBuild
 from desktop.records.library import Kept
 from desktop.records.on_disk import FoundBuild
 from desktop.records.request import REFERENCE
+from desktop.rules.shell_words import gram_command
 
 _MOST_TOLD: Final = 200
 """Letters of what was written, in an error."""
@@ -144,14 +145,15 @@ def _identified(
 def _refuse_unfinished(text: str, begun: Mapping[FoundBuild, Kept]) -> None:
     for found in meant(text, begun):
         code = "build_damaged" if begun[found] is Kept.DAMAGED else "build_unfinished"
-        raise BuildError(code, name=found.name)
+        raise BuildError(code, name=found.name, command=gram_command("builds get", found.name))
 
 
 def _nothing(text: str, wanted: BuildName | Path) -> BuildError:
     """The error for what is not here, with all of what was written; of a path its last step."""
     if isinstance(wanted, BuildName):
         as_told = wanted.file is not None and "/" in text and ":" not in text
-        return BuildError("build_not_here", name=text.strip() if as_told else str(wanted))
+        name = text.strip() if as_told else str(wanted)
+        return BuildError("build_not_here", name=name, command=gram_command("builds get", name))
     if not text.strip() or "://" in text:
         return no_name(text)
     shown = shown_name(wanted) if is_written_as_a_path(text) else text[:_MOST_TOLD]

@@ -7,6 +7,7 @@ its place or put signs around it, and what is pasted must be what was read.
 
 import re
 import shlex
+import sys
 from collections.abc import Sequence
 from typing import Final
 
@@ -28,6 +29,18 @@ def command_line(words: Sequence[str], system: str) -> str:
         system: as `sys.platform` has it.
     """
     return " ".join(word(text, system) for text in words)
+
+
+def gram_command(verb: str, *names: str, system: str = sys.platform) -> str:
+    """A command of this program, `gram builds get NAME`, with names that anybody may have given.
+
+    Args:
+        verb: `builds get`.
+        names: as they should be received; none of them becomes an option.
+        system: as `command_line`.
+    """
+    ends = ("--",) if any(name.startswith("-") for name in names) else ()
+    return command_line(("gram", *verb.split(), *ends, *names), system)
 
 
 def word(text: str, system: str) -> str:

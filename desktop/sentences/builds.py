@@ -50,6 +50,11 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
         "The header of {name} is damaged: {detail}.",
         "Download it again, or choose another build.",
     ),
+    "add_other_file": Sentence(
+        "{name} is a file whose name does not end in .gguf.",
+        "Add a GGUF file, or the folder that it is in. Files without that ending (Ollama's blobs) "
+        "are found where their programs keep them.",
+    ),
     "build_split": Sentence(
         "{name} is one part of a build in {count} files, but its name does not say which.",
         "Give all parts their names back (name-00001-of-{count}.gguf, with five digits), in one "
@@ -62,7 +67,7 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
     ),
     "build_not_here": Sentence(
         "There is no file {name} and no build of that name on this machine.",
-        "Download it with `gram builds get {name}`, or run `gram builds` to see what is here.",
+        "Download it with `{command}`, or run `gram builds` to see what is here.",
     ),
     "build_no_name": Sentence(
         "“{name}” is no build that is here, and not the name of one that can be fetched.",
@@ -72,11 +77,11 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
     ),
     "build_unfinished": Sentence(
         "{name} is an unfinished download: not all of it is here.",
-        "`gram builds get {name}` goes on where it was.",
+        "`{command}` goes on where it was.",
     ),
     "build_damaged": Sentence(
         "{name} was set aside because its bytes were not those that were fetched.",
-        "`gram builds get {name}` fetches it again.",
+        "`{command}` fetches it again.",
     ),
     "build_several": Sentence(
         "{name} may mean several builds that are here: {names}.",
