@@ -2,13 +2,14 @@
 
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Final
 
 from desktop.bench.process import WorkerProcess
 from desktop.bench.protocol import Job
+from desktop.builds.own_builds import own_builds
 from desktop.builds.reference import obtain_reference, reference
 from desktop.builds.same_files import refuse_replaced
 from desktop.builds.split_sets import read_whole
@@ -22,13 +23,19 @@ from desktop.records.build import LocalBuild
 from desktop.records.estimate import Use
 from desktop.records.events import BuildKnown, Devices, Phase, RunEvent, RunFinished
 from desktop.records.machine import CARD_KINDS, Device, DeviceKind, Machine
+from desktop.records.on_disk import FoundBuild
 from desktop.records.request import REFERENCE, RunRequest
 from desktop.records.run import Plan, Run
 from desktop.rules.statements import RUN_TYPE, run_payload
 from desktop.services.attempt import Attempt, Outside
 from desktop.services.facts import engine_devices
 from desktop.services.measurement import Measurement
-from desktop.services.named_builds import identify_build, locate_build, note_use
+from desktop.services.named_builds import (
+    identify_build,
+    locate_build,
+    note_use,
+    others_here,
+)
 from desktop.services.power_watch import PowerWatch
 from desktop.services.unused_cards import card_backends
 
@@ -87,17 +94,23 @@ class Session(Attempt):
         if self._named is not None:
             return identify_build(paths, self._named, self._fetching)
         # requests: on the run thread, not where the window comes up
-        from desktop.builds.transfer import download  # noqa: PLC0415
+        from desktop.services.reference_fetch import fetch_as_set  # noqa: PLC0415
 
         local, reason = obtain_reference(
             paths,
             environment=self.outside.environment,
             progress=self._fetching,
-            fetch=download,
+            fetch=fetch_as_set(paths, self.outside.environment),
+            here=lambda: self._here(paths),
         )
         if reason is not None:
             self.notice(reason)
         return local
+
+    def _here(self, paths: Paths) -> Iterator[FoundBuild]:
+        """Gram's own, then what other programs keep: looked for only when those are asked for."""
+        yield from own_builds(paths)
+        yield from self.slowly(lambda: others_here(paths))
 
     def _wants_reference(self) -> bool:
         return self._request.build in {REFERENCE, str(reference().name)}
