@@ -27,6 +27,8 @@ _US_STATES: Final = frozenset(
         "VTVAWAWVWIWY",
     )
 )
+_LEAST_GB: Final = 0.1
+"""Less holds no build at all."""
 _LEAST_USD: Final = 0.0001
 """Less is a slip of the keyboard: no hour and no kWh costs a hundredth of a cent."""
 _FIGURES: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)")
@@ -173,8 +175,8 @@ KEYS: Final[Mapping[str, Key]] = {
     ),
     "builds.budget_gb": Key(
         "what the builds that Gram keeps may take of the disk, else half of what is free",
-        "GB (of 1000 MB), from 0 to 1000000, as a number: 200",
-        _number(0, 1_000_000),
+        "GB (of 1000 MB), from 0.1 to 1000000, as a number: 200",
+        _number(_LEAST_GB, 1_000_000),
     ),
     "builds.limit_mb_s": Key(
         "how fast downloads of builds may be, else as fast as they come",
@@ -182,7 +184,9 @@ KEYS: Final[Mapping[str, Key]] = {
         _number(0.01, 1_000_000),
     ),
     "builds.metered": Key(
-        "whether builds are downloaded over a metered connection", "ask or allow", _consent
+        "whether builds are downloaded over a metered connection",
+        "ask (each time, before it is used) or allow (never ask)",
+        _consent,
     ),
     FOLDERS: Key(
         "your own folders and files of builds, used where they are",

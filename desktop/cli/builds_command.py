@@ -13,6 +13,21 @@ _JSON: Final = click.option(
 )
 
 
+class _Rate(Seconds):
+    """MB a second."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """As a number's; what is none is told how to write it."""
+        try:
+            float(value)
+        except ValueError:
+            said = f"{value!r} is not a number. Write MB a second without a unit, as 5 or 0.5."
+            self.fail(said, param, ctx)
+        return super().convert(value, param, ctx)
+
+
 class _Builds(Commands):
     otherwise: ClassVar = {
         "remove": "rm",
@@ -106,7 +121,7 @@ def add(name: str, *, as_json: bool) -> None:
 @click.option(
     "--limit",
     "limit_mb_s",
-    type=Seconds(0.01, 1e6),
+    type=_Rate(0.01, 1e6),
     metavar="MB_S",
     help="Take no more than so many MB a second. Default: builds.limit_mb_s of `gram settings`.",
 )

@@ -1,9 +1,13 @@
 """`gram builds get`: fetch a build, unless it is on this machine already."""
 
 import queue
-from typing import TypedDict, Unpack
+from collections.abc import Mapping
+from typing import Final, Literal, TypedDict, Unpack
+
+import click
 
 from desktop.cli import EXIT_ERROR, EXIT_STOPPED, figures
+from desktop.cli.asking import can_ask
 from desktop.cli.begin import begin_log
 from desktop.cli.builds_words import fit_words
 from desktop.cli.fetch_line import FetchLine
@@ -14,10 +18,18 @@ from desktop.errors import Reason
 from desktop.paths import Paths, default_paths
 from desktop.records.build_events import FetchEnded
 from desktop.records.offers import FetchRequest, FetchStep, HeldBuild
+from desktop.rules.shell_words import gram_command
 from desktop.services.fetches import Fetches
 from desktop.services.fetching import Means
 from desktop.services.ground import read_ground
 from desktop.services.judging import judge_here
+
+_QUESTIONS: Final[Mapping[str, tuple[str, Literal["anyway", "metered", "make_room"]]]] = {
+    "download_metered": ("Download it all the same?", "metered"),
+    "download_not_run": ("Download it all the same?", "anyway"),
+    "library_needs_room": ("Remove them, and download it?", "make_room"),
+}
+"""What a person is asked after a refusal, and the option that says yes."""
 
 
 class Options(TypedDict):
@@ -40,6 +52,13 @@ def run(**options: Unpack[Options]) -> int:
     paths = default_paths().ensure()
     begin_log(paths)
     end = _fetched(paths, options)
+    while end.reason is not None and _may_ask(end, options):
+        question, option = _QUESTIONS[end.reason.code]
+        if not click.confirm(f"{end.reason.text()} {question}", err=True):
+            say("Nothing was downloaded.", err=True)
+            return EXIT_ERROR
+        options[option] = True
+        end = _fetched(paths, options)
     if end.held is None:
         reason = end.reason or Reason("download_stopped", {"name": options["name"]})
         say_error(reason, as_json=options["as_json"])
@@ -49,6 +68,14 @@ def run(**options: Unpack[Options]) -> int:
     else:
         _tell(end, end.held)
     return 0
+
+
+def _may_ask(end: FetchEnded, options: Options) -> bool:
+    """Whether a person's yes would let it go on, and there is somebody to say so."""
+    code = end.reason.code if end.reason is not None and end.held is None else ""
+    if code not in _QUESTIONS or options[_QUESTIONS[code][1]]:
+        return False
+    return can_ask() and not options["as_json"]
 
 
 def _fetched(paths: Paths, options: Options) -> FetchEnded:
@@ -73,6 +100,8 @@ def _fetched(paths: Paths, options: Options) -> FetchEnded:
                 continue
             if isinstance(event, FetchEnded):
                 break
+            if event.told is not None:
+                line.say(f"{event.told.text()} {event.told.advice()}".strip())
             line.step(event)
     fetches.shutdown()
     return event
@@ -85,5 +114,5 @@ def _tell(end: FetchEnded, held: HeldBuild) -> None:
         say_reason(end.reason)
     else:
         say(f"Fetched and verified: {held.name}, {figures.size(held.size_bytes)}")
-    say(f"Measure it:   gram bench {held.name}")
-    say(f"Run it:       gram builds use {held.name}")
+    say(f"Measure it:   {gram_command('bench', held.name)}")
+    say(f"Run it:       {gram_command('builds use', held.name)}")

@@ -29,7 +29,8 @@ def rate_words(row: FitRow | None) -> str:
 
 def fit_words(row: FitRow) -> str:
     """One line of an estimate: where it fits, how fast, how sure."""
-    where = f"Here: {PLACES[row.fit]}"
+    runs = f"It would run here: {PLACES[row.fit]}"
+    where = runs if row.runs else "It would not run here"
     if row.estimate.decode is None or row.estimate.tier is None:
         why = whole(row.estimate.reasons[0]) if row.estimate.reasons else ""
         return f"{where}. {why}".strip()

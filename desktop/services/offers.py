@@ -8,7 +8,7 @@ from typing import Final
 from desktop.builds.choosing import check_builds, listing
 from desktop.builds.listings import Listings, Remembered, named
 from desktop.builds.names import BuildName, parse_name
-from desktop.builds.preferences import add_folder, remove_folder
+from desktop.builds.preferences import remove_folder
 from desktop.builds.repository import Hub
 from desktop.builds.shipped import shipped_builds
 from desktop.clock import utc_now
@@ -24,6 +24,7 @@ from desktop.services.abreast import abreast
 from desktop.services.asked import quant_of
 from desktop.services.fetching import NO_ANSWER
 from desktop.services.hub_access import open_hub
+from desktop.services.own_adding import AddedOwn, add_own
 from desktop.services.profiles import models
 
 log = logging.getLogger(__name__)
@@ -286,19 +287,18 @@ def search(environment: Mapping[str, str], words: str) -> tuple[str, ...]:
         return tuple(facts.name for facts in hub.search(words))
 
 
-def add(paths: Paths, environment: Mapping[str, str], text: str) -> Remembered | None:
+def add(paths: Paths, environment: Mapping[str, str], text: str) -> Remembered | AddedOwn:
     """Add a repository by its name or address, or a file or folder of the person's own.
 
     Returns:
-        What the repository listed; None: it was a file or folder.
+        What the repository listed, or what is in the file or folder.
 
     Raises:
-        GramError: see `choosing.listing`; `hub_no_builds`; as `add_folder`.
+        GramError: see `choosing.listing`; `hub_no_builds`; as `add_own`.
     """
     name = parse_name(text)
     if not isinstance(name, BuildName):
-        add_folder(paths, text)
-        return None
+        return add_own(paths, text)
     with open_hub(environment) as hub:
         # whatever the address names of it, its main branch is what is offered
         listed = listing(hub, BuildName(name.owner, name.repo))

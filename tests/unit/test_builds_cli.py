@@ -69,7 +69,7 @@ def test_found_fetched_shown_used_checked_and_removed(gram, hub, home):
     assert "estimates" in found
 
     got = gram("get", NAME)
-    assert "Here: in memory, estimated" in got.err
+    assert "It would run here: in memory, estimated" in got.err
     assert "tier" in got.err
     assert f"Fetched and verified: {NAME}, 98.4 MB" in got.out
     assert f"gram bench {NAME}" in got.out
@@ -161,6 +161,65 @@ def test_what_would_not_run_is_refused(gram, hub, monkeypatch):
     assert "would not run on this machine" in said.err
     assert not any("/resolve/" in path and "bytes" not in str(h) for path, h in hub.asked)
     gram("get", NAME, "--anyway")
+
+
+class TestAsked:
+    """Somebody is at the terminal."""
+
+    @pytest.fixture
+    def asked(self, monkeypatch):
+        questions, yes = [], [True]
+
+        def confirm(text, **_):
+            questions.append(text)
+            return yes[0]
+
+        monkeypatch.setattr(builds_get, "can_ask", lambda: True)
+        monkeypatch.setattr(builds_get.click, "confirm", confirm)
+        return questions, yes
+
+    @pytest.fixture
+    def unfit(self, monkeypatch):
+        small = ground_with(here(room=here().room.__class__(host_bytes=1 << 20)))
+        monkeypatch.setattr(builds_get, "read_ground", lambda _: small)
+
+    def test_yes_goes_on(self, gram, hub, asked, unfit):
+        assert "Fetched and verified" in gram("get", NAME).out
+        [question] = asked[0]
+        assert question.endswith("Download it all the same?")
+        assert "would not run on this machine" in question
+
+    def test_no_ends_it(self, gram, hub, home, asked, unfit):
+        asked[1][0] = False
+        assert "Nothing was downloaded" in gram("get", NAME, status=1).err
+        assert not list(home.builds.glob("*/*.gguf"))
+
+    def test_programs_are_not_asked(self, gram, hub, asked, unfit):
+        refused = json.loads(gram("get", NAME, "--json", status=1).out)
+        assert refused["error"]["code"] == "download_not_run"
+        assert asked[0] == []
+
+    def test_room_is_made_with_a_yes(self, gram, hub, home, asked):
+        gram("get", f"{REPOSITORY}:Q4_1")
+        home.settings.write_text("[builds]\nbudget_gb = 0.1\n")
+        assert "Removed to make room" in gram("get", NAME).out
+        [question] = asked[0]
+        assert "98.4 MB" in question
+        assert question.endswith("Remove them, and download it?")
+
+    def test_there_is_no_question_where_nothing_would_help(self, gram, hub, home, asked):
+        gram("get", f"{REPOSITORY}:Q4_1")
+        gram("pin", REPOSITORY)
+        home.settings.write_text("[builds]\nbudget_gb = 0.1\n")
+        said = gram("get", NAME, status=1).err
+        assert "gram settings builds.budget_gb N" in " ".join(said.split())
+        assert "more than can be freed" in " ".join(said.split())
+        assert asked[0] == []
+
+
+@pytest.mark.parametrize("rate", ["5MB", "0,5", "fast"])
+def test_a_limit_that_is_no_number_is_told_how_to_write_it(gram, rate):
+    assert "as 5 or 0.5" in gram("get", NAME, "--limit", rate, status=2).err
 
 
 def test_ctrl_c_ends_it_and_it_goes_on_another_time(gram, hub, monkeypatch):

@@ -324,7 +324,7 @@ class TestAdd:
     def test_a_file_of_ones_own(self, home, hub, tmp_path):
         file = tmp_path / "own.gguf"
         file.write_bytes(gguf_bytes(tmp_path, 1))
-        assert service.add(home, {"HF_ENDPOINT": hub.url}, str(file)) is None
+        assert service.add(home, {"HF_ENDPOINT": hub.url}, str(file)).builds == 1
         assert hub.asked == []
         assert str(file) in home.settings.read_text()
 

@@ -52,6 +52,7 @@ def test_what_is_set_is_read_back_and_stands_below_its_table(file, folders):
     ("name", "value"),
     [
         ("builds.budget_gb", "-1"),
+        ("builds.budget_gb", "0"),
         ("builds.budget_gb", "1000001"),
         ("builds.budget_gb", "200 GB"),
         ("builds.budget_gb", "nan"),

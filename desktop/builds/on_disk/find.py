@@ -86,6 +86,15 @@ def find_on_disk(
     return OnDisk(joined(found, hashes), tuple(told))
 
 
+def find_in(here: Here, folder: str, *, headers: Memory | None = None) -> OnDisk:
+    """The builds in one folder or file of the person's own, as `find_on_disk` would find them."""
+    kinds = Headers(headers)
+    look = Look(own_folders.PROGRAM, Limits(), kinds)
+    found = list(whole_sets(_tried(own_folders.finder_in((folder,)), here, look), look))
+    kinds.keep()
+    return OnDisk(joined(found), tuple(look.told))
+
+
 def _tried(finder: Finder, here: Here, look: Look) -> Iterator[FoundFile]:
     """What a finder finds, as far as it comes: one program's mess is not another's."""
     own = os.path.realpath(here.own) + os.sep if here.own else None
