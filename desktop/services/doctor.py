@@ -7,13 +7,15 @@ import platform
 import shutil
 import sys
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 from secrets import token_hex
 from typing import Final
 
 from desktop import __version__
 from desktop.builds.hashes import hashes_in
-from desktop.builds.reference import FILE_VARIABLE, stored_reference
+from desktop.builds.own_builds import own_builds
+from desktop.builds.reference import FILE_VARIABLE, reference, stored_reference
 from desktop.builds.store import find_build
 from desktop.errors import GramError
 from desktop.identity.keys import KEY_FILE_VARIABLE
@@ -25,6 +27,7 @@ from desktop.services.finding import FAULTS, FOLDER_FIRST, Finding
 from desktop.services.key_findings import key_file_finding, keychain_finding
 from desktop.services.ledger_finding import ledger_finding
 from desktop.services.log import check_log_file
+from desktop.services.named_builds import others_here
 from desktop.settings import read_settings
 from desktop.toml_file import broken_ones
 
@@ -141,9 +144,21 @@ def _machine(paths: Paths) -> str:
 def _reference(paths: Paths, *, room: bool) -> str:
     named = os.environ.get(FILE_VARIABLE)
     if not named and not stored_reference(paths).exists():
-        raise GramError("reference_later" if room else "reference_no_room")
+        kept = _kept_reference(paths)
+        if kept is None:
+            raise GramError("reference_later" if room else "reference_no_room")
+        return kept
     local = find_build(named or REFERENCE, paths, hashes_in(paths))
     return f"{local.build.name}, {local.build.size_bytes:,} bytes, checksum right"
+
+
+def _kept_reference(paths: Paths) -> str | None:
+    """Who else keeps it, as far as hashes are remembered: nothing is hashed for this row."""
+    for found in chain(own_builds(paths), others_here(paths)):
+        if reference().sha256 in {found.sha256, found.files[0].parent.name}:
+            keepers = ", ".join(dict.fromkeys(place.program for place in found.places))
+            return f"{reference().name}, kept by {keepers}: used where it is"
+    return None
 
 
 def _window() -> Finding:

@@ -9,6 +9,7 @@ import logging
 import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
+from pathlib import Path
 
 from desktop.builds.calling import meant
 from desktop.builds.choosing import choose
@@ -79,7 +80,7 @@ def identify_build(paths: Paths, named: Named, progress: Progress | None = None)
     Raises:
         BuildError: as `store.build_of`. Whatever `progress` raises, to stop.
     """
-    return build_of(named, hashes_in(paths), progress)
+    return build_of(named, paths, hashes_in(paths), progress)
 
 
 def named_build(paths: Paths, text: str, progress: Progress | None = None) -> LocalBuild:
@@ -129,13 +130,18 @@ class _Once:
         return others_here(self._paths)
 
 
+def hub_name(text: str, environment: Mapping[str, str]) -> BuildName | Path:
+    """As `parse_name`, with the addresses of the mirror that `HF_ENDPOINT` names."""
+    try:
+        return parse_name(text, endpoint_of(environment))
+    except BuildError:  # it is no address, so nothing can be one of it
+        return parse_name(text)
+
+
 def _without_mirror(text: str, environment: Mapping[str, str]) -> str:
     """An address of the mirror as the name that it is."""
-    try:
-        name = parse_name(text, endpoint_of(environment))
-    except BuildError:  # no address in HF_ENDPOINT: nothing can be one of it
-        return text
-    return str(name) if "://" in text and isinstance(name, BuildName) else text
+    name = hub_name(text, environment) if "://" in text else None
+    return str(name) if isinstance(name, BuildName) else text
 
 
 def _of_listing(
@@ -145,7 +151,7 @@ def _of_listing(
     name = parse_name(text)
     if not isinstance(name, BuildName) or name.revision is not None:
         return ()
-    remembered = Listings(paths.data).read()[0].get(name.repository.casefold())
+    remembered = Listings(paths.data).of(name.repository)
     if remembered is None:
         return ()
     try:

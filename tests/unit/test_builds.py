@@ -29,6 +29,7 @@ from desktop.builds.store import find_build, list_builds
 from desktop.builds.synthetic import Shapes, make_synthetic
 from desktop.builds.transfer import download
 from desktop.errors import BuildError
+from desktop.records.on_disk import FoundBuild, FoundPlace
 from tests.unit.hub_routes import Canned, hub_server
 
 SMALL = Shapes("small", 64, 1, 64, 2, 1, 96, 256, 10_000.0, "Q4_1", "Q8_0")
@@ -322,8 +323,8 @@ def test_list(home, small):
 # the reference build
 
 
-def obtain(home, fetch=None, **environment):
-    return obtain_reference(home, environment=environment, progress=quiet, fetch=fetch)
+def obtain(home, fetch=None, here=tuple, **environment):
+    return obtain_reference(home, environment=environment, progress=quiet, fetch=fetch, here=here)
 
 
 def never(wanted, target, progress):
@@ -365,6 +366,31 @@ def test_reference_is_fetched_once(home, reference_file):
         file.write(b"\0")
     assert obtain(home, fetch)[0] == found
     assert len(asked) == 2
+
+
+def test_the_reference_that_another_program_keeps_is_used_in_place(home, reference_file, tmp_path):
+    kept = tmp_path / "blob"
+    kept.symlink_to(reference_file)
+    size = reference().size_bytes
+    wrong = tmp_path / "wrong.gguf"
+    wrong.write_bytes(b"GGUF")
+    here = [
+        FoundBuild((FoundPlace("Ollama", path.name, path),), (path,), size)
+        for path in (wrong, tmp_path / "gone.gguf", kept)
+    ]
+    found, reason = obtain(home, never, lambda: here)
+    assert (found.path, reason) == (kept, None)
+    assert found.build.name == REFERENCE_NAME
+    assert not list(home.builds.iterdir())
+    stored_reference(home).parent.mkdir()
+    stored_reference(home).symlink_to(reference_file)
+    assert obtain(home, never, lambda: 1 / 0)[0].path == stored_reference(home)
+
+
+def test_nothing_of_another_size_is_hashed_for_it(home, small):
+    found = FoundBuild((FoundPlace("Ollama", "x", small),), (small,), small.stat().st_size)
+    assert obtain(home, here=lambda: [found])[0].path == stored_synthetic(home)
+    assert hashes_in(home).known(small) is None
 
 
 def test_wrong_file_in_the_environment(home, small):
