@@ -32,10 +32,11 @@ from desktop.paths import Paths
 from desktop.records.build import Header
 from desktop.records.build_events import FetchEnded
 from desktop.records.fits import FitRow
-from desktop.records.library import BuildPreferences, Evicted, EvictionPlan
+from desktop.records.library import BuildPreferences, Evicted, EvictionPlan, Kept
 from desktop.records.offers import GRAM, FetchRequest, FetchState, FetchStep, HeldBuild
 from desktop.records.on_disk import FoundBuild
 from desktop.records.remote import Listing, RemoteBuild
+from desktop.rules.shell_words import gram_command
 from desktop.services.hub_access import hub_sessions, open_hub
 from desktop.services.named_builds import hub_name, locate_build
 from desktop.services.pace import Pace, Silence
@@ -130,7 +131,7 @@ class Fetch:
         # from here on a stop is heard at once
         self._say(FetchState.FETCHING, 0, build.size_bytes)
         # noted before room is made for it: so its own unfinished files are not what goes
-        targets = self._library.expect(build.name, _files(build), wanted[0].url)
+        targets = self._expect(build, wanted)
         evicted = self._make_room(build, targets, preferences)
         if evicted is None:
             return FetchEnded(self.request.name, self._fetch(build, wanted, targets))
@@ -337,7 +338,19 @@ class Fetch:
                     # what was set aside is of no more use
                     target.with_name(f"{target.name}{DAMAGED}").unlink(missing_ok=True)
             before += file.size_bytes
-        return held_of(self._library, _key(build))
+        # whoever removed it before the first byte came took its note with it
+        self._expect(build, wanted)
+        held = held_of(self._library, _key(build))
+        if held.kept is not Kept.WHOLE:  # removed while other parts came
+            command = gram_command("builds get", build.name)
+            raise BuildError("build_unfinished", name=build.name, command=command)
+        return held
+
+    def _expect(self, build: RemoteBuild, wanted: tuple[Wanted, ...]) -> tuple[Path, ...]:
+        sizes = {file.path: file.size_bytes for file in build.files}
+        private = build.repository.private is not False
+        url = wanted[0].url
+        return self._library.expect(build.name, _files(build), url, sizes, private=private)
 
     def _progress(self, before: int, total: int) -> Callable[[int, int], None]:
         looked_ns, silence = now_ns(), Silence()
