@@ -121,8 +121,9 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
     ),
     "download_gated": Sentence(
         "{name} is given only to those who have agreed to its maker's terms.",
-        "Open its page on Hugging Face, agree to them, and make a token for reading (Settings, "
-        "Access Tokens). Give it to Gram with `gram builds token --set`; then try again.",
+        "Open {page}, agree to them, and make a token for reading (Settings, Access Tokens). Give "
+        "it to Gram with `gram builds token --set`, or, where there is no keychain, in the "
+        "environment variable HF_TOKEN; then try again.",
     ),
     "download_gone": Sentence(
         "{name} is not there any more, or was never under this name.",
@@ -205,7 +206,7 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
     "hub_unknown": Sentence(
         "{host} knows no {name}, or it is private.",
         "Check the spelling (owner/repository), or search for a part of the name. A private "
-        "one needs a token: `gram builds token --set`.",
+        "one needs a token: `gram builds token --set`, or HF_TOKEN in the environment.",
     ),
     "hub_revision": Sentence(
         "{name} has no such branch or commit.",
@@ -230,7 +231,7 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
         "Try again later; with a mirror, try without HF_ENDPOINT.",
     ),
     "hub_not_asked": Sentence(
-        "Nothing is known of {name}: it was never asked.", "Try again with a connection."
+        "What {name} holds is not known without a connection.", "Try again with one."
     ),
     "listing_large": Sentence(
         "{name} lists {files} files: more than Gram remembers of one repository, so its builds "
@@ -368,6 +369,9 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
     "verify_stopped": Sentence("It was stopped: what was not read by then was not checked."),
     "library_since": Sentence("{name} was used or changed meanwhile, so it stays."),
     # how to run a build with another program
+    "use_context_trained": Sentence(
+        "{name} was trained for {trained} tokens: the commands have that many in place of {asked}."
+    ),
     "use_powershell": Sentence("The command is for PowerShell."),
     "use_llama_address": Sentence(
         "Its page and its API are then at {address}, on this machine only.",
@@ -381,7 +385,7 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
         "The build is in {count} files: the first is named, and the others must lie beside it.",
     ),
     "use_ollama_modelfile": Sentence(
-        "Save the text as a file called {file}, in the folder where you run the command.",
+        "Save this text as a file called {file}, in the folder where you run the command.",
     ),
     "use_ollama_kept": Sentence(
         "Ollama keeps the build already, as {name}: the new name adds the settings and no copy.",

@@ -9,10 +9,12 @@ from desktop.builds.remote_header import remote_header
 from desktop.builds.split_sets import read_whole
 from desktop.errors import GramError, Reason
 from desktop.estimate.catalogue import find
+from desktop.estimate.sizes import may_hold
 from desktop.estimate.token_work import Asked
 from desktop.paths import Paths
 from desktop.records.fits import FitRow, Fits, FitsRequest
 from desktop.records.library import Kept
+from desktop.records.model import Model
 from desktop.records.offers import OfferedBuild
 from desktop.services.asked import quant_of
 from desktop.services.estimates import fits_of, place_of
@@ -158,14 +160,19 @@ class SearchRows:
         return {
             build.name: by_label[build.quantization]
             for build in builds
-            # what no name tells is known of the one whose header it is
-            if build.quantization in by_label and (build.quantization or build.name == of.name)
+            if build.name == of.name or _is_of(own.model, build)
         }
 
     def _ground(self) -> Ground:
         if self._known is None:
             self._known = self._read()
         return self._known
+
+
+def _is_of(model: Model, build: OfferedBuild) -> bool:
+    """Whether it may be the model in another quantization: what no name tells, nobody knows."""
+    quant, size_bytes = quant_of(build.quantization), build.size_bytes
+    return quant is not None and (size_bytes is None or may_hold(size_bytes, model, quant))
 
 
 def _is_beyond(row: FitRow) -> bool:

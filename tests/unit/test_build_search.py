@@ -223,12 +223,12 @@ class TestHeaders:
         folder.mkdir(parents=True)
         (folder / "odd-Q4_1.gguf").write_bytes(reference_file.read_bytes())
         size = reference_file.stat().st_size
-        files = {"odd-Q4_1.gguf": size, "odd-Q8_0.gguf": size + 8, "odd-own.gguf": size + 9}
+        files = {"odd-Q4_1.gguf": size, "odd-Q8_0.gguf": 144_000_000, "odd-own.gguf": size + 9}
         keep(home, "o/odd", files, sums={"odd-Q4_1.gguf": sha256})
         return size
 
     def test_a_build_that_is_here_is_judged_by_its_own_file(self, home, own):
-        exact, other, unknown = find(home, "o/odd").offers
+        exact, unknown, other = find(home, "o/odd").offers
         assert exact.held is not None
         assert exact.fit.size_bytes < own < exact.fit.size_bytes * 1.1
         # and others of its repository by the same

@@ -380,15 +380,21 @@ class TestSearch:
         self, home, hub, reference_file
     ):
         content = reference_file.read_bytes()
-        files = {"odd-Q4_1.gguf": content, "odd-Q8_0.gguf": content + bytes(8)}
-        hub.repos["o/odd"] = Repo({**files, "odd-own.gguf": content + bytes(9)})
+        small = next(m for m in models() if m.id == "smollm2-135m-instruct")
+        size = totals(small, quant_of("Q8_0"))[0]
+        hub.repos["o/odd"] = Repo(
+            {"odd-Q4_1.gguf": content, "odd-own.gguf": content + bytes(9)},
+            entries=[entry("odd-Q8_0.gguf", size), entry("large/Q4_1.gguf", 42 * 10**9)],
+        )
         found = search(home, hub, "o/odd")
-        exact, other, unknown = found.offers
+        exact, unknown, other, large = found.offers
         assert exact.fit.model.id not in {m.id for m in models()}
         assert exact.fit.size_bytes < len(content) < exact.fit.size_bytes * 1.1
         assert other.fit.quant.label == "Q8_0"
         assert other.fit.estimate.decode.high_tok_s < exact.fit.estimate.decode.high_tok_s
         assert unknown.fit is None
+        # of the same label, and another model's
+        assert (large.build.quantization, large.fit) == ("Q4_1", None)
         assert found.told == ()
         # the others' headers were not read
         assert not any("Q8_0" in path for path, _ in hub.asked)
