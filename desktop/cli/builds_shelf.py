@@ -168,6 +168,7 @@ def _columns(held: Sequence[HeldBuild]) -> list[Column]:
         Column("kept by", [", ".join(h.keepers) for h in held]),
         Column("last used", [(h.used_at or DASH)[:_DATE] for h in held], drop=2),
         Column("sha256", [(h.sha256 or DASH)[:_DIGITS] for h in held], drop=1),
+        Column("also called", [", ".join(h.also) for h in held], drop=4),
         Column("", [state_words(h) for h in held]),
     ]
 

@@ -221,7 +221,8 @@ class Held:
         self._sums: dict[str, list[HeldBuild]] = {}
         self._names: dict[str, list[HeldBuild]] = {}
         for held in shelf.held:
-            self._names.setdefault(held.name.casefold().removeprefix(_HOST), []).append(held)
+            for name in (held.name, *held.also):
+                self._names.setdefault(name.casefold().removeprefix(_HOST), []).append(held)
             if held.sha256 is not None:
                 self._sums.setdefault(held.sha256, []).append(held)
 

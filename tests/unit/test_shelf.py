@@ -1,6 +1,7 @@
 """What is on this machine: Gram's own and other programs' builds, by name, kept and removed."""
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,14 +13,16 @@ from desktop.builds.hub_fields import read_facts, read_files
 from desktop.builds.library import Library
 from desktop.builds.listings import Listings
 from desktop.builds.reference import reference
+from desktop.cli import builds_shelf
+from desktop.cli.plain import to_plain
 from desktop.clock import utc_now, utc_text
 from desktop.errors import BuildError
 from desktop.records.library import Checked, Kept
-from desktop.records.offers import GRAM
+from desktop.records.offers import GRAM, OfferedBuild
 from desktop.services import shelf
 from desktop.services.check_others import check_others
 from desktop.services.named_builds import named_build, note_use
-from desktop.services.offers import forget_added
+from desktop.services.offers import Held, forget_added
 from tests.unit.gguf_files import gguf_bytes
 from tests.unit.test_named_builds import in_ollama
 
@@ -98,6 +101,19 @@ def test_other_names_of_the_same_file_are_told(home, tmp_path, person):
     assert (held.name, held.sha256) == ("hf.co/o/r:Q4_0", sha256)
     assert held.also == ("hf.co/o/r:Q8_0", "other:2b", "tiny:1b", "tiny:latest")
     assert shelf.held_of(Library(home), sha256).also == ()
+
+
+def test_each_name_is_listed_and_is_where_an_offer_is(home, tmp_path, person, capsys):
+    content = gguf_bytes(tmp_path, 1)
+    for tag in ("1b", "latest"):
+        in_ollama(person, content, "llama", tag)
+    found = shelf.shelf_of(home)
+    offered = OfferedBuild("llama:latest", "o/r", "Q4_0")
+    assert Held(found).of(offered) == found.held[0]
+    assert Held(found).of(replace(offered, name="llama:3b")) is None
+    builds_shelf.listed(found)
+    assert "llama:latest" in capsys.readouterr().out
+    assert to_plain(found)["held"][0]["also"] == ["llama:latest"]
 
 
 def test_when_another_program_s_build_was_measured_is_known(home, tmp_path, person):
