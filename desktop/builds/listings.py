@@ -68,18 +68,17 @@ class Listings:
         """What is remembered of `owner/repo`, by any of its names."""
         return named(self.read()[0], repository)
 
-    def keep(self, listing: Listing, now: datetime, *, added: bool = False) -> Remembered | None:
+    def keep(self, listing: Listing, now: datetime, *, added: bool = False) -> Remembered:
         """Remember what a repository listed; one that was added stays added, under a new name too.
 
-        Returns:
-            What is remembered; None: nothing is, for it is not the main branch that was listed.
+        What another revision than the main branch listed is given back, and not remembered.
 
         Raises:
             BuildError: `listing_large`; `listings_full` of what the person added; `library_write`.
         """
-        if listing.revision is not None:
-            return None
         key, moment, asked_as = key_of(listing), utc_text(now), listing.asked_as
+        if listing.revision is not None:
+            return Remembered(listing, moment, added=False)
         kept = {"listed_at": moment, "added": added, "asked_as": asked_as, **_written(listing)}
         files = len(kept["files"])
         if files > _MOST_FILES or _size(kept) > _MOST_OF_ONE_BYTES:
@@ -159,6 +158,7 @@ def _written(listing: Listing) -> dict[str, Any]:
         "id": facts.name,
         "sha": facts.commit,
         "gated": "auto" if facts.gated else False,
+        "private": facts.private,
         "cardData": {"license": facts.license, "base_model": list(facts.base_models)},
         "gguf": {"architecture": facts.architecture, "context_length": facts.context_trained},
         "downloads": facts.downloads,
