@@ -12,6 +12,7 @@ from typing import Final
 import requests
 
 from desktop.builds.hub_session import HubSession, host_of
+from desktop.builds.names import is_repository
 from desktop.builds.ranges import wait_told_s
 from desktop.errors import BuildError
 
@@ -35,7 +36,7 @@ def check(response: requests.Response, session: HubSession, name: str) -> None:
     host, status = host_of(session.endpoint), response.status_code
     code = response.headers.get("X-Error-Code", "")
     if code == "GatedRepo":
-        raise BuildError("download_gated", name=name)
+        raise BuildError("download_gated", name=name, page=_page(session, name))
     if code == "RevisionNotFound":
         raise BuildError("hub_revision", name=name)
     if status == requests.codes.unauthorized and session.has_token and code != "RepoNotFound":
@@ -43,13 +44,18 @@ def check(response: requests.Response, session: HubSession, name: str) -> None:
     if status in _UNKNOWN:
         raise BuildError("hub_unknown", name=name, host=host)
     if status == requests.codes.forbidden:
-        raise BuildError("download_gated", name=name)
+        raise BuildError("download_gated", name=name, page=_page(session, name))
     if status in _LATER and (wait_s := _wait_s(response)) is not None:
         raise BuildError("hub_busy", host=host, seconds=wait_s)
     if response.headers.get("Content-Type", "").startswith("text/html"):
         raise BuildError("hub_page", host=host)
     if status != requests.codes.ok:
         raise BuildError("hub_unreachable", host=host, detail=f"it answered {status}")
+
+
+def _page(session: HubSession, name: str) -> str:
+    """Where the terms of a repository are agreed to."""
+    return f"{session.endpoint.rstrip('/')}/{name}" if is_repository(name) else "its page"
 
 
 def _wait_s(response: requests.Response) -> int | None:

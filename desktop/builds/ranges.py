@@ -137,7 +137,7 @@ def _check_size(wanted: Wanted, found: int | None) -> None:
 def _status(response: requests.Response, wanted: Wanted) -> Exception:
     status = response.status_code
     if status in {401, 403}:
-        return RefusedError(BuildError("download_gated", name=wanted.name))
+        return RefusedError(_gated(wanted))
     if status in {404, 410}:
         return RefusedError(BuildError("download_gone", name=wanted.name))
     if status == requests.codes.range_not_satisfiable:
@@ -163,6 +163,14 @@ def _blocks(response: requests.Response) -> Iterator[bytes]:
     """The body as it comes: a slow server's few bytes are not held back until a block is full."""
     while block := response.raw.read1(BLOCK_BYTES):
         yield block
+
+
+def _gated(wanted: Wanted) -> BuildError:
+    """With the page at which its terms are agreed to, where the address tells it."""
+    page, found, _ = wanted.url.partition("/resolve/")
+    if not found:
+        return BuildError("download_gated", name=wanted.name, page="its page")
+    return BuildError("download_gated", name="/".join(page.split("/")[-2:]), page=page)
 
 
 def _failed(wanted: Wanted, detail: str) -> BuildError:

@@ -33,8 +33,9 @@ def show_token(*, keep: bool, forget: bool, as_json: bool) -> None:
     never read.
     """
     from desktop.cli.begin import begin_log  # noqa: PLC0415 - only for who asks
-    from desktop.cli.output import say, say_json, say_reason  # noqa: PLC0415
+    from desktop.cli.output import say, say_json  # noqa: PLC0415
     from desktop.cli.plain import to_plain  # noqa: PLC0415
+    from desktop.cli.prose import paragraph  # noqa: PLC0415
     from desktop.paths import default_paths  # noqa: PLC0415
     from desktop.services import hub_access  # noqa: PLC0415
 
@@ -56,8 +57,9 @@ def show_token(*, keep: bool, forget: bool, as_json: bool) -> None:
         say(told)
     say(f"{state.host}: {_WORDS[state.source]}")
     if state.reason is not None:
-        say_reason(state.reason)
+        paragraph(f"{state.reason.text()} {state.reason.advice()}".strip())
     elif state.source == "none":
+        say("HF_TOKEN is not set in the environment, and the keychain has no token for this host.")
         say("Gated and private repositories need one: `gram builds token --set`.")
 
 

@@ -2,7 +2,7 @@
 
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from desktop.cli.begin import begin_log
@@ -23,6 +23,8 @@ _CLIPBOARDS: Final[Sequence[Sequence[str]]] = (
     ("xsel", "--clipboard", "--input"),
 )
 _COPY_S: Final = 5.0
+_NAMES_FILE: Final = frozenset({"use_ollama_modelfile"})
+"""Steps that say where to put a way's file, so they stand before it."""
 
 
 def run(name: str, *, context: int | None, copy: bool, as_json: bool) -> None:
@@ -51,14 +53,24 @@ def ways(found: BuildUse) -> None:
 
 
 def _way(way: UseWay) -> None:
+    """What it is, then what is to be pasted, each with its own line before it; notes last."""
     heading(way.program)
     if way.file:
+        _steps(step for step in way.steps if step.code in _NAMES_FILE)
+        say("")
         say(way.file.rstrip())
         say("")
     if way.command:
+        say("Then run:" if way.file else "Run:")
+        say("")
         # never wrapped: it is to be pasted
         say(way.command)
-    for step in way.steps:
+        say("")
+    _steps(step for step in way.steps if step.code not in _NAMES_FILE)
+
+
+def _steps(steps: Iterable[Reason]) -> None:
+    for step in steps:
         paragraph(f"{step.text()} {step.advice()}".strip())
 
 

@@ -11,7 +11,7 @@ from desktop.builds.names import BuildName, parse_name
 from desktop.builds.quant_labels import label_of
 from desktop.builds.split_sets import Whole, read_whole
 from desktop.builds.store import Named
-from desktop.errors import GramError
+from desktop.errors import GramError, Reason
 from desktop.paths import Paths
 from desktop.records.fits import Fit, FitRow, FitsRequest
 from desktop.records.offers import GRAM, BuildUse
@@ -40,8 +40,8 @@ def use_of_build(
         paths: the profile.
         name: of a build on this machine; see `named_builds.locate_build`.
         ground: what is known of the machine.
-        context: tokens that memory must have room for; None: the usual ones, or what the model was
-            trained for where that is less.
+        context: tokens that memory must have room for; None: the usual ones. What the model was
+            trained for counts where that is less; if more was asked for, that is told.
 
     Raises:
         GramError: there is no such build, or it cannot be read; `bad_number` for an absurd context.
@@ -58,13 +58,18 @@ def use_of_build(
         usual = UseSettings(context or FitsRequest().context, known.threads)
         return BuildUse(_name(named), ways_of(_facts(named, whole, usual)), (e.reason,))
     told = () if row.runs else row.estimate.reasons[:1]
+    used = row.estimate.use.context
+    if context is not None and used < context:
+        more = {"name": _name(named), "trained": used, "asked": context}
+        told = (Reason("use_context_trained", more), *told)
     return BuildUse(_name(named), ways_of(_facts(named, whole, _settings(known, row))), told)
 
 
 def _row(ground: Ground, named: Named, whole: Whole, context: int | None) -> FitRow:
     asked = asked_of(whole.header, _label(named.copies[0]), named.copies[0].sha256 or "")
     usual = FitsRequest()
-    wanted = context or min(usual.context, asked.model.context_trained or usual.context)
+    wanted = context or usual.context
+    wanted = min(wanted, asked.model.context_trained or wanted)
     return row_of(ground, asked, FitsRequest(wanted, min(usual.depth, wanted - 1)))
 
 

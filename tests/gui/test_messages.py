@@ -91,8 +91,9 @@ def test_the_windows_advice_names_no_terminal_option(qapp):
 
 @pytest.mark.parametrize("code", ["download_gated", "hub_token", "hub_unknown"])
 def test_the_windows_advice_about_tokens_names_no_command(qapp, code):
-    assert "gram builds token" in Reason(code, {}).advice()
-    assert "`" not in messages.advice(Reason(code, {}))
+    reason = Reason(code, {"page": "https://huggingface.co/o/r"})
+    assert "gram builds token" in reason.advice()
+    assert "`" not in messages.advice(reason)
 
 
 @pytest.mark.parametrize(

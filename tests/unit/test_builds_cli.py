@@ -222,6 +222,30 @@ def test_a_limit_that_is_no_number_is_told_how_to_write_it(gram, rate):
     assert "as 5 or 0.5" in gram("get", NAME, "--limit", rate, status=2).err
 
 
+def test_what_is_to_be_pasted_stands_behind_the_line_that_says_so(gram, hub):
+    gram("get", NAME)
+    lines = gram("use", NAME).out.splitlines()
+
+    def at(start):
+        return next(n for n, line in enumerate(lines) if line.startswith(start))
+
+    assert at("llama-server") < at("Run:") < at("llama-server -m ")
+    assert at("Save this text as a file called Modelfile") < at("FROM ")
+    assert at("FROM ") < at("Then run:") < at("ollama create ")
+    for words in ("llama-server -m ", "FROM ", "ollama create "):
+        assert lines[at(words) - 1] == ""
+
+
+def test_no_more_context_is_set_than_a_model_was_trained_for(gram, hub):
+    gram("get", NAME)
+    said = gram("use", NAME, "--context", "100000")
+    assert "was trained for 8,192 tokens" in " ".join(said.err.split())
+    assert "-c 8192 " in said.out
+    assert "num_ctx 8192" in said.out
+    assert "100000" not in said.out
+    assert "trained" not in gram("use", NAME, "--context", "8192").err
+
+
 def test_ctrl_c_ends_it_and_it_goes_on_another_time(gram, hub, monkeypatch):
     begun = threading.Event()
 

@@ -256,7 +256,9 @@ def said(capsys, *arguments):
 
 
 def test_the_door_keeps_shows_and_forgets(door, capsys, monkeypatch):
-    assert "no token is sent" in said(capsys)
+    none = said(capsys)
+    assert "no token is sent" in none
+    assert "HF_TOKEN is not set in the environment, and the keychain has no token" in none
     monkeypatch.setattr("sys.stdin", io.StringIO(f"{TOKEN}\n"))
     out = said(capsys, "--set")
     assert "127.0.0.1: the token in the keychain is sent." in out
@@ -299,6 +301,11 @@ def test_where_nothing_can_be_kept_no_token_is_asked_for(home, capsys, monkeypat
     monkeypatch.setattr("sys.stdin", stdin)
     assert main(["builds", "token", "--set"]) == 1
     assert "HF_TOKEN" in capsys.readouterr().err
+    monkeypatch.delenv("HF_TOKEN", raising=False)
+    # why none is sent is the answer to the question
+    told = said(capsys)
+    assert "no token is sent" in told
+    assert "There is no keychain that could keep a token" in told
     assert stdin.tell() == 0
     assert not hub.asked
 

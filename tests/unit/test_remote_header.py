@@ -120,7 +120,11 @@ def test_redirects_to_another_host_get_no_token(tmp_path):
 
 def test_gated_builds_are_explained(tmp_path):
     with hub_server(o__r=Repo(write(tmp_path), gated=True)) as server:
-        assert refused(server).code == "download_gated"
+        error = refused(server)
+        assert error.code == "download_gated"
+        assert error.reason.text().startswith("o/r is given only to those")
+        assert f"Open {server.url}/o/r, agree" in error.reason.advice()
+        assert "HF_TOKEN" in error.reason.advice()
 
 
 @pytest.mark.parametrize(
