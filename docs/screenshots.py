@@ -2,6 +2,8 @@
 
     python docs/screenshots.py --design FOLDER    made-up data, to judge the design; never published
     python docs/screenshots.py --real             a real run of the reference build, for the README
+    python docs/screenshots.py --design FOLDER --only builds      states with this in their names
+    python docs/screenshots.py --real --only builds               this page, and nothing is measured
 
 A real picture says what this machine really did, so the README's pictures are made with `--real`.
 """
@@ -25,7 +27,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PySide6.QtCore import QEventLoop, Qt, QTimer  # noqa: E402 - after the platform is chosen
 from PySide6.QtGui import QPixmap  # noqa: E402
-from PySide6.QtWidgets import QApplication  # noqa: E402
+from PySide6.QtWidgets import QApplication, QScrollArea  # noqa: E402
 
 from desktop.records.events import (  # noqa: E402
     AppEvent,
@@ -33,6 +35,7 @@ from desktop.records.events import (  # noqa: E402
     RunFailed,
     RunFinished,
 )
+from desktop.records.hub_token import TokenSource  # noqa: E402
 from desktop.records.request import RunRequest, Signing  # noqa: E402
 from desktop.ui.bridge import Bridge  # noqa: E402
 from desktop.ui.content import BUILDS, FITS, MACHINE, RESULTS  # noqa: E402
@@ -86,8 +89,8 @@ def save(window: MainWindow, folder: Path, name: str, size: tuple[int, int]) -> 
     print(path)
 
 
-def design(app: QApplication, folder: Path) -> None:
-    """Every state, both schemes, both sizes, with made-up data."""
+def design(app: QApplication, folder: Path, only: str = "") -> None:
+    """Every state whose name has `only`, both schemes, both sizes, with made-up data."""
     from tests.gui import demo  # noqa: PLC0415 - tests are not shipped
 
     theme = Theme(app)
@@ -99,7 +102,7 @@ def design(app: QApplication, folder: Path) -> None:
     window.fill(services, bridge)
     wait_for(window.content.measure.live.graph.ready)
     for state in _states(window, services):
-        for scheme in Scheme:
+        for scheme in Scheme if only in state else ():
             theme.use(scheme)
             for size in SIZES:
                 save(window, folder, f"made-up-{state}-{scheme}-{size[0]}", size)
@@ -234,35 +237,47 @@ def _builds_states(window: MainWindow, services: object) -> Iterator[str]:
     yield "43-builds-selected"
     page.get.table.select(lambda offer: offer.build.gated)
     yield "44-builds-gated"
+    page.get.get_and_measure.click()
+    services.post(builds_demo.token_known(TokenSource.NONE))
+    yield "45-builds-token"
+    section.tokens.panel.back.click()
     services.post(builds_demo.offline())
-    yield "45-builds-offline"
+    yield "46-builds-offline"
     page.get.search.setText("llama")
     page.get.search_hub.click()
     services.post(builds_demo.offers_known(found=builds_demo.FOUND))
+    yield "47-builds-found"
     page.get.search.clear()
-    yield "46-builds-found"
-    page.get.found.hide()
+    page.get.table.select(lambda offer: offer.build.gated)
     page.get.get.click()
+    services.post(builds_demo.token_known(TokenSource.KEYCHAIN))
     name = page.get.table.current.build.name
     services.post(builds_demo.step(name))
-    yield "47-builds-downloading"
+    yield "48-builds-downloading"
     services.post(builds_demo.no_room(name))
-    yield "48-builds-no-room"
-    page.strips.close_strip(name)
-    services.post(builds_demo.ended(name))
-    yield "49-builds-done"
+    yield "49-builds-no-room"
+    services.post(builds_demo.failed(name, "download_gated"))
+    yield "50-builds-refused"
+    services.post(builds_demo.arrived(name))
+    yield "51-builds-done"
     page.strips.close_strip(name)
     page.tabs.show_part(1)
     page.here.table.selectRow(1)
     page.here.delete.click()
-    yield "50-builds-here"
+    yield "52-builds-here"
     page.here.question.hide()
     services.post(builds_demo.use_known())
-    yield "51-builds-use"
+    yield "53-builds-use"
+    section.use.findChild(QScrollArea).verticalScrollBar().setValue(10_000)
+    yield "53-builds-use-below"
 
 
-def real(app: QApplication) -> None:
+def real(app: QApplication, only: str = "") -> None:
     """Measure this machine and take the README's pictures: live, result, results and machine.
+
+    Args:
+        app: the application.
+        only: `fits` or `builds`: that page, and nothing is measured.
 
     Raises:
         SystemExit: the run failed; says why.
@@ -273,27 +288,29 @@ def real(app: QApplication) -> None:
     gram = App(app, default_paths().ensure())
     gram.show()
     wait_for(gram.filled)
+    pages = {"fits": estimates, "builds": builds}
+    try:
+        if not only:
+            measured(gram)
+        for name, take in pages.items():
+            if only in name:
+                take(gram)
+    finally:
+        gram.window.close()
+        gram.close()
+
+
+def measured(gram: "App") -> None:
+    """A run, all results, and the parts."""
     window, content = gram.window, gram.window.content
     wait_for(content.measure.live.graph.ready)
     content.measure.use(RunRequest(signing=Signing.KEYCHAIN_OR_FILE))
-    try:
-        measure(window, gram.bridge)
-        for scheme in Scheme:
-            gram.theme.use(scheme)
-            save(window, IMAGES, f"result-{scheme}", REAL_SIZE)
-        content.show_page(RESULTS)
-        for scheme in Scheme:
-            gram.theme.use(scheme)
-            save(window, IMAGES, f"results-{scheme}", REAL_SIZE)
-        measure_parts(window, gram.bridge)
-        for scheme in Scheme:
-            gram.theme.use(scheme)
-            save(window, IMAGES, f"machine-{scheme}", REAL_SIZE)
-        estimates(gram)
-        builds(gram)
-    finally:
-        window.close()
-        gram.close()
+    measure(window, gram.bridge)
+    shots(gram, "result")
+    content.show_page(RESULTS)
+    shots(gram, "results")
+    measure_parts(window, gram.bridge)
+    shots(gram, "machine")
 
 
 def estimates(gram: "App") -> None:
@@ -409,14 +426,15 @@ def main() -> None:
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--design", type=Path, metavar="FOLDER")
     what.add_argument("--real", action="store_true")
+    parser.add_argument("--only", default="", metavar="NAME")
     arguments = parser.parse_args()
     if arguments.real:
         own_profile()
     app = QApplication([])
     if arguments.real:
-        real(app)
+        real(app, arguments.only)
     else:
-        design(app, arguments.design)
+        design(app, arguments.design, arguments.only)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from typing import Final
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from desktop.errors import Reason
+from desktop.records.estimate import Tier
 from desktop.records.fits import Fit
 from desktop.records.library import Kept
 from desktop.records.offers import GRAM, BuildOffer, HeldBuild, OfferedBuild, Place, Shelf
@@ -15,6 +16,7 @@ from desktop.ui import messages
 from desktop.ui.components import Column, Field, Span
 from desktop.ui.design import wide
 from desktop.ui.fits_fields import (
+    bar_words,
     detail_lines,
     generation,
     names_of,
@@ -27,8 +29,10 @@ from desktop.ui.messages import QT_TRANSLATE_NOOP
 
 BUILD, SIZE, SPEED, LICENCE, ALREADY = range(5)
 """The columns of builds that can be had."""
+HUB_PREFIX: Final = "hf.co/"
+"""What users write before a repository of the hub."""
 _CONTEXT: Final = "Builds"
-_SUM_SHOWN: Final = 12
+_FOUND: Final = -1
 _NOT_JUDGED: Final = 2
 _GROUPS: Final = {
     Fit.ON_CARD: 0,
@@ -113,6 +117,16 @@ def offer_title(offer: BuildOffer) -> str:
     return f"{model} \N{MIDDLE DOT} {quant}" if quant else model
 
 
+def found_repository(repository: str) -> BuildOffer:
+    """A row for a repository that a search found, whose builds are not listed yet."""
+    return BuildOffer(OfferedBuild(f"{HUB_PREFIX}{repository}", repository, None), None)
+
+
+def is_found(offer: BuildOffer) -> bool:
+    """Whether it is such a row."""
+    return offer.fit is None and offer.build.listed_at is None
+
+
 def names_in(offer: BuildOffer) -> str:
     """What a search looks in, in small letters."""
     own = f"{offer_title(offer)} {offer.build.name} {offer.build.license or ''}".casefold()
@@ -120,7 +134,12 @@ def names_in(offer: BuildOffer) -> str:
 
 
 def group(offer: BuildOffer) -> int:
-    """What fits comes first, then with offload, then what nobody knows, then what does not fit."""
+    """What fits comes first, then with offload, then what nobody knows, then what does not fit.
+
+    Above all stands what a person has just searched for and found.
+    """
+    if is_found(offer):
+        return _FOUND
     return _NOT_JUDGED if offer.fit is None else _GROUPS[offer.fit.fit]
 
 
@@ -175,6 +194,10 @@ def kept(held: HeldBuild) -> str:
 def offer_lines(offer: BuildOffer) -> Iterator[str]:
     """All that is known of a build that can be had."""
     build = offer.build
+    if is_found(offer):
+        words = _tr("{name} holds files of builds. Show builds asks it for them and keeps it here.")
+        yield words.format(name=build.repository)
+        return
     if offer.held is not None:
         yield _keeper_line(offer.held)
     if build.gated:
@@ -205,6 +228,8 @@ def held_lines(held: HeldBuild) -> Iterator[str]:
     if held.kept is not Kept.WHOLE:
         yield _tr(_KEPT_MEANS[held.kept])
     yield _keeper_line(held)
+    if held.also:
+        yield _tr("Also called {names}.").format(names=", ".join(held.also))
     if held.ours:
         yield _tr("Its removal frees {size}.").format(size=fmt.size(held.freed_bytes))
     if held.pinned:
@@ -235,6 +260,21 @@ def shelf_words(shelf: Shelf) -> str:
 def whole(reason: Reason) -> str:
     """What happened and what to do next."""
     return f"{messages.sentence(reason)} {messages.advice(reason)}".strip()
+
+
+def reading_lines(hub: str) -> Iterator[str]:
+    """How the table of builds that can be had is read."""
+    yield _tr(
+        "Builds that fit come first, then those that need the system's memory besides a "
+        "card, then those that do not run here. Speeds are estimates, not measurements."
+    )
+    yield bar_words()
+    yield from (ew.tier_words(tier) for tier in Tier)
+    yield _tr("Sizes with \N{ALMOST EQUAL TO} are estimates until {hub} is asked.").format(hub=hub)
+    yield _tr(
+        "Sizes here are decimal, as in listings of files: 1 GB is a thousand million bytes. What "
+        "the details say of memory is binary: 1 GiB is 1.07 GB."
+    )
 
 
 def newest(offers: Iterable[BuildOffer]) -> str | None:
@@ -269,7 +309,10 @@ def _size_line(offer: BuildOffer) -> str:
 
 
 def _size_and_where(offer: BuildOffer) -> str:
-    return f"{size_words(offer)}\n{where(offer.fit) if offer.fit else _tr('not estimated')}"
+    if is_found(offer):
+        return DASH
+    place = where(offer.fit, fmt.size) if offer.fit else _tr("not estimated")
+    return f"{size_words(offer)}\n{place}"
 
 
 def _span(offer: BuildOffer) -> Span | None:
@@ -278,6 +321,8 @@ def _span(offer: BuildOffer) -> Span | None:
 
 def _speed(offer: BuildOffer) -> str:
     fit = offer.fit
+    if is_found(offer):
+        return _tr("a repository\nits builds are not listed yet")
     if fit is None:
         return _tr("not estimated\nits model is not known")
     if fit.estimate.decode is None or fit.estimate.tier is None:

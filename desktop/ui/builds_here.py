@@ -113,8 +113,8 @@ class HerePart(QWidget):
         if held.pinned:
             said = f"{said} {self.tr('It is pinned.')}"
         delete = Action(self.tr("Delete it"), lambda: self._delete(held))
-        self.question.say(Kind.WARN, words, said, (delete,))
-        self.question.focus_first()
+        self.question.say(Kind.WARN, words, said, (delete,), dismiss=self.tr("Keep it"))
+        self.question.focus_dismiss()
 
     def _delete(self, held: HeldBuild) -> None:
         self.question.hide()

@@ -9,24 +9,31 @@ from desktop.records.build_events import (
     BuildChecked,
     BuildRemoved,
     FetchEnded,
+    HubKnown,
     OffersKnown,
     ShelfKnown,
+    TokenFailed,
+    TokenKept,
+    TokenKnown,
     UseKnown,
 )
 from desktop.records.events import FitsKnown, PartsFinished, RunFinished
 from desktop.records.fits import FitRow, Fits
+from desktop.records.hub_token import TokenState
 from desktop.records.offers import BuildOffer, FetchRequest, FetchStep, HeldBuild
 from desktop.services.estimate_events import FitsFailed, FitsGoOn, WindowEvent
 from desktop.ui import format as fmt
 from desktop.ui import messages
 from desktop.ui.builds_page import BuildsPage
+from desktop.ui.builds_token import TOKEN_HELPS, TokenDesk, Wanted
 from desktop.ui.components import Action, Kind
 from desktop.ui.context_slider import is_usual
 from desktop.ui.contracts import Services
 from desktop.ui.fetch_strip import done_words, evicted_words
+from desktop.ui.hub_words import HubName
 from desktop.ui.use_panel import UsePanel
 
-LIST, USE = range(2)
+LIST, USE, TOKEN = range(3)
 
 
 class BuildsSection(QWidget):
@@ -49,18 +56,21 @@ class BuildsSection(QWidget):
         self._checking: dict[str, str] = {}
         self.page = BuildsPage()
         self.use = UsePanel()
+        self.tokens = TokenDesk(services, self)
         self._stack = QStackedWidget()
-        self._stack.addWidget(self.page)
-        self._stack.addWidget(self.use)
+        for part in (self.page, self.use, self.tokens.panel):
+            self._stack.addWidget(part)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._stack)
         self._connect()
+        self._use_hub(HubName())
+        services.refresh_hub()
         services.refresh_shelf()
 
     @property
     def place(self) -> int:
-        """`LIST` or `USE`."""
+        """`LIST`, `USE` or `TOKEN`."""
         return self._stack.currentIndex()
 
     def handle(self, event: WindowEvent) -> None:
@@ -110,8 +120,16 @@ class BuildsSection(QWidget):
                 self._ask_offers()
             case BuildCallFailed():
                 self._show_failure(event)
+            case HubKnown():
+                self._use_hub(HubName(event.address, event.host))
+            case TokenKnown() | TokenKept() | TokenFailed():
+                self.tokens.handle(event)
             case _:
                 pass
+
+    def _use_hub(self, hub: HubName) -> None:
+        self.page.get.use_hub(hub)
+        self.tokens.panel.use_hub(hub)
 
     def _take(self, fits: Fits) -> None:
         if is_usual(fits.request):
@@ -164,7 +182,7 @@ class BuildsSection(QWidget):
         if self._awaited:
             return
         if self._searching:
-            get.found.show_found(offers.found)
+            get.show_found(offers.found)
         name, self._adding, self._searching = self._adding, "", False
         if name and not get.show_added(name):
             self._say(Kind.INFO, self.tr("{name} was added.").format(name=name))
@@ -175,7 +193,23 @@ class BuildsSection(QWidget):
             self._then_measured.add(name)
         else:
             self._then_measured.discard(name)
-        self._fetch(FetchRequest(name, limit_bytes_s=self.page.strips.limit_bytes_s))
+        request = FetchRequest(name, limit_bytes_s=self.page.strips.limit_bytes_s)
+        if offer.build.gated:
+            self.tokens.fetch_gated(Wanted(offer.build.repository, gated=True, request=request))
+        else:
+            self._fetch(request)
+
+    def _ask_token(self, offer: BuildOffer) -> None:
+        self.tokens.ask(Wanted(offer.build.repository, gated=True))
+
+    def _ask_token_again(self, request: FetchRequest, gated: bool) -> None:  # noqa: FBT001 - a signal's
+        """A download was refused for want of one."""
+        repository = self.page.get.repository_of(request.name)
+        self.tokens.ask(Wanted(repository, gated, request))
+
+    def _show_kept(self, state: TokenState) -> None:
+        words = self.tr("The token is kept in the keychain, for {host}.")
+        self._say(Kind.INFO, words.format(host=state.host))
 
     def _fetch(self, request: FetchRequest) -> None:
         self.page.strips.begin(request.name, request)
@@ -297,11 +331,18 @@ class BuildsSection(QWidget):
         self.page.banner.say(kind, words, advice)
 
     def _say_reason(self, reason: Reason) -> None:
-        self._say(Kind.ERROR, messages.sentence(reason), messages.advice(reason))
+        words, advice = messages.sentence(reason), messages.advice(reason)
+        give = Action(self.tr("Give a token"), lambda: self.tokens.ask(Wanted()))
+        actions = (give,) if reason.code in TOKEN_HELPS else ()
+        self.page.banner.say(Kind.ERROR, words, advice, actions)
+
+    def _open_token(self) -> None:
+        self._stack.setCurrentIndex(TOKEN)
 
     def _go_back(self) -> None:
-        self._stack.setCurrentIndex(LIST)
-        self.page.tabs.bar.setFocus()
+        if self.place != LIST:
+            self._stack.setCurrentIndex(LIST)
+            self.page.tabs.bar.setFocus()
 
     def _connect(self) -> None:
         get, here, strips, asked = self.page.get, self.page.here, self.page.strips, self._services
@@ -312,6 +353,9 @@ class BuildsSection(QWidget):
         get.search_asked.connect(self._search)
         get.add_asked.connect(self._add)
         get.again_asked.connect(self.fits_asked)
+        get.token_asked.connect(self._ask_token)
+        strips.token_asked.connect(self._ask_token_again)
+        self._connect_tokens()
         for part in (get, here):
             part.measure_asked.connect(self._measure)
         here.use_asked.connect(lambda held: self._use(held, None))
@@ -324,3 +368,12 @@ class BuildsSection(QWidget):
         strips.stop_asked.connect(asked.stop_fetch)
         strips.limit_asked.connect(asked.limit_fetches)
         self.use.back_asked.connect(self._go_back)
+
+    def _connect_tokens(self) -> None:
+        tokens = self.tokens
+        tokens.opened.connect(self._open_token)
+        tokens.closed.connect(self._go_back)
+        tokens.fetch_asked.connect(self._fetch)
+        tokens.given_up.connect(lambda request: self._then_measured.discard(request.name))
+        tokens.kept.connect(self._show_kept)
+        tokens.failed.connect(self._say_reason)

@@ -14,8 +14,12 @@ from desktop.records.build_events import (
     BuildChecked,
     BuildRemoved,
     FetchEnded,
+    HubKnown,
     OffersKnown,
     ShelfKnown,
+    TokenFailed,
+    TokenKept,
+    TokenKnown,
     UseKnown,
 )
 from desktop.records.events import (
@@ -138,6 +142,8 @@ class Content(QWidget):
             case ShelfKnown() | OffersKnown() | FetchStep() | FetchEnded() | UseKnown():
                 self.builds.handle(event)
             case BuildChecked() | BuildRemoved() | BuildCallFailed():
+                self.builds.handle(event)
+            case HubKnown() | TokenKnown() | TokenKept() | TokenFailed():
                 self.builds.handle(event)
             case _:
                 self._show_measurement(event)

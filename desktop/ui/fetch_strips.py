@@ -23,6 +23,8 @@ class FetchStrips(QWidget):
     stop_asked = Signal(str)
     again_asked = Signal(object)
     """A `FetchRequest`."""
+    token_asked = Signal(object, bool)
+    """A `FetchRequest` that needs a token, and whether its build is gated."""
     limit_asked = Signal(object)
     """Bytes a second, or None."""
 
@@ -67,6 +69,7 @@ class FetchStrips(QWidget):
         made.resume_asked.connect(lambda: self.resume_asked.emit(name))
         made.stop_asked.connect(lambda: self.stop_asked.emit(name))
         made.again_asked.connect(self.again_asked)
+        made.token_asked.connect(self.token_asked)
         made.closed.connect(lambda: self.close_strip(name))
         self._strips[name] = made
         self._lines.addWidget(made)

@@ -1,6 +1,6 @@
 """The columns of what fits on this machine, and what its details say of one build."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
 from PySide6.QtCore import QCoreApplication
@@ -158,9 +158,17 @@ def _memory(row: FitRow) -> str:
     return f"{held}\n{where(row)}"
 
 
-def where(row: FitRow) -> str:
-    """Where a build fits, in a few words."""
-    card = DASH if row.card_bytes is None else _gib(row.card_bytes)
+def bar_words() -> str:
+    """How a bar of the table is read."""
+    return _tr(
+        "A bar goes from the low to the high end of an estimate; the upright mark is the "
+        "ceiling that the memory's speed allows. All bars stand on one logarithmic scale."
+    )
+
+
+def where(row: FitRow, form: Callable[[int], str] | None = None) -> str:
+    """Where a build fits, in a few words; `form` writes the card's bytes, else in GiB."""
+    card = DASH if row.card_bytes is None else (form or _gib)(row.card_bytes)
     return _tr(_PLACES[row.fit]).format(card=card)
 
 

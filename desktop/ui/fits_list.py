@@ -28,6 +28,7 @@ from desktop.ui.fits_fields import (
     MODEL,
     QUANT,
     Build,
+    bar_words,
     build_of,
     detail_lines,
     fit_fields,
@@ -134,10 +135,7 @@ class FitsList(QWidget):
 
     def _notes(self) -> Iterable[str]:
         """How to read the table, and what is said once of all rows."""
-        yield self.tr(
-            "A bar goes from the low to the high end of an estimate; the upright mark is the "
-            "ceiling that the memory's speed allows. All bars stand on one logarithmic scale."
-        )
+        yield bar_words()
         if self._fits is not None:
             words = self.tr(
                 "Of each model one quantization is listed, of those that most publishers make: the "

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
+from PySide6.QtGui import QGuiApplication, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from desktop.records.offers import BuildUse, UseWay
@@ -23,9 +23,7 @@ from desktop.ui.components import (
 )
 from desktop.ui.design import Space
 
-_LEAST_LINES, _MOST_LINES = 2, 10
-_LINE = 70
-"""Letters on a line of a narrow window."""
+_LEAST_LINES, _MOST_LINES = 2, 12
 
 
 class UsePanel(QWidget):
@@ -79,9 +77,8 @@ class UsePanel(QWidget):
             yield Body(whole(step))
 
     def _text(self, name: str, text: str, words: str) -> QWidget:
-        shown = Reading(name, figures=True)
+        shown = _Whole(name, figures=True)
         shown.show_lines(text.splitlines())
-        shown.wish_lines(_lines_of(text))
         copy = QuietButton(words)
         copy.setAccessibleName(f"{words}: {name}")
         copy.clicked.connect(partial(self._copy, name, text))
@@ -116,10 +113,12 @@ class UsePanel(QWidget):
         fill_page(self, layout, self.tr("How to run a build"))
 
 
-def _lines_of(text: str) -> int:
-    """How high a text is that breaks its long lines, within what a card has room for.
+class _Whole(Reading):
+    """As high as its text is at the width that it has, within what a card has room for."""
 
-    One more than it has: a text that just fits is given a scroll bar.
-    """
-    lines = 1 + sum(1 + len(line) // _LINE for line in text.splitlines())
-    return min(_MOST_LINES, max(_LEAST_LINES, lines))
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Lines break elsewhere then."""
+        super().resizeEvent(event)
+        # a plain text's height is told in lines
+        lines = round(self.document().size().height())
+        self.wish_lines(min(_MOST_LINES, max(_LEAST_LINES, lines)))

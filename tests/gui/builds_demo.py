@@ -2,11 +2,19 @@
 
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from desktop.errors import Reason
-from desktop.records.build_events import FetchEnded, OffersKnown, ShelfKnown, UseKnown
+from desktop.records.build_events import (
+    FetchEnded,
+    HubKnown,
+    OffersKnown,
+    ShelfKnown,
+    TokenKnown,
+    UseKnown,
+)
 from desktop.records.fits import Fit, FitRow
+from desktop.records.hub_token import TokenSource, TokenState
 from desktop.records.library import Kept
 from desktop.records.offers import (
     GRAM,
@@ -18,9 +26,11 @@ from desktop.records.offers import (
     OfferedBuild,
     Offers,
     Shelf,
-    UseWay,
 )
+from desktop.records.on_disk import FoundPlace
 from desktop.records.remote import RemoteFile
+from desktop.records.use import UseFacts, UseSettings
+from desktop.rules.use_ways import ways_of
 from tests.gui import fits_demo
 
 LISTED = "2025-03-14T09:26:53Z"
@@ -36,57 +46,68 @@ def sum_of(number: int) -> str:
     return f"{number:02x}" * 32
 
 
-HELD = HeldBuild(
-    name="hf.co/bartowski/Llama-3.2-3B-Instruct-GGUF:Q4_K_M",
-    sha256=sum_of(1),
-    files=(Path("builds") / sum_of(1) / "Llama-3.2-3B-Instruct-Q4_K_M.gguf",),
-    size_bytes=2_019_377_696,
-    keepers=(GRAM,),
-    ours=True,
-    freed_bytes=2_019_377_696,
-    used_at="2025-03-12T17:03:00Z",
-    quantization="Q4_K_M",
+FOLDER = PurePosixPath("/home/anna/.local/share/gram/builds")
+
+
+def own(number: int, name: str, file: str, size_bytes: int, **changes: object) -> HeldBuild:
+    """One that Gram fetched."""
+    made = HeldBuild(
+        name=name,
+        sha256=sum_of(number),
+        files=(Path(FOLDER) / sum_of(number) / file,),
+        size_bytes=size_bytes,
+        keepers=(GRAM,),
+        ours=True,
+        freed_bytes=size_bytes,
+        used_at="2025-03-12T17:03:00Z",
+        quantization=name.rpartition(":")[2],
+    )
+    return replace(made, **changes)
+
+
+HELD = own(
+    1,
+    "hf.co/bartowski/Llama-3.2-1B-Instruct-GGUF:BF16",
+    "Llama-3.2-1B-Instruct-BF16.gguf",
+    2_477_727_680,
 )
-PINNED = replace(
-    HELD,
-    name="hf.co/Qwen/Qwen3-4B-GGUF:Q4_K_M",
-    sha256=sum_of(2),
-    files=(Path("builds") / sum_of(2) / "Qwen3-4B-Q4_K_M.gguf",),
+PINNED = own(
+    2,
+    "hf.co/Qwen/Qwen3-4B-GGUF:Q4_K_M",
+    "Qwen3-4B-Q4_K_M.gguf",
+    2_497_280_256,
     pinned=True,
     keepers=(GRAM, "LM Studio"),
 )
 OTHERS = HeldBuild(
-    name="llama3.2:1b",
+    name="hermes3:8b-llama3.1-q8_0",
     sha256=None,
-    files=(Path("blobs") / "sha256-74701a8c35f6",),
-    size_bytes=1_321_082_688,
+    files=(Path("/usr/share/ollama/.ollama/models/blobs/sha256-74701a8c35f6"),),
+    size_bytes=8_538_898_368,
     keepers=("Ollama",),
 )
-PART = replace(
-    HELD,
-    name="hf.co/bartowski/Llama-3.3-70B-Instruct-GGUF:Q4_K_M",
-    sha256=sum_of(3),
-    files=(Path("builds") / sum_of(3) / "Llama-3.3-70B-Instruct-Q4_K_M.gguf",),
+PART = own(
+    3,
+    "hf.co/bartowski/Llama-4-Scout-17B-16E-Instruct-GGUF:Q2_K",
+    "Llama-4-Scout-17B-16E-Instruct-Q2_K-00001-of-00002.gguf",
+    9 * GB,
     kept=Kept.PART,
-    size_bytes=9 * GB,
     used_at=None,
 )
-DAMAGED = replace(
-    HELD,
-    name="hf.co/ggml-org/gemma-3-1b-it-GGUF:Q4_K_M",
-    sha256=sum_of(4),
-    files=(Path("builds") / sum_of(4) / "gemma-3-1b-it-Q4_K_M.gguf",),
+DAMAGED = own(
+    4,
+    "hf.co/ggml-org/gemma-3-1b-it-GGUF:Q4_K_M",
+    "gemma-3-1b-it-Q4_K_M.gguf",
+    806_058_272,
     kept=Kept.DAMAGED,
 )
+BUDGET = 20_500_000_000
 
 
 def shelf(*held: HeldBuild) -> Shelf:
-    return Shelf(
-        held or (HELD, PINNED, PART, DAMAGED, OTHERS),
-        kept_bytes=12_300_000_000,
-        budget_bytes=50 * GB,
-        free_bytes=210 * GB,
-    )
+    shown = held or (HELD, PINNED, PART, DAMAGED, OTHERS)
+    own_bytes = sum(build.size_bytes for build in shown if build.ours)
+    return Shelf(shown, kept_bytes=own_bytes, budget_bytes=BUDGET, free_bytes=210 * GB)
 
 
 def shelf_known(*held: HeldBuild) -> ShelfKnown:
@@ -143,11 +164,17 @@ def offers() -> Offers:
         *(offer(r, "bartowski") for r in offload[:3]),
         *(offer(r, "bartowski", asked=False) for r in nowhere[:3]),
     ]
-    split = RemoteFile("a/b-00001-of-00002.gguf", 4 * GB, sum_of(7))
-    other = RemoteFile("a/b-00002-of-00002.gguf", 3 * GB, sum_of(8))
-    made[4] = replace(made[4], build=replace(made[4].build, files=(split, other)), held=PART)
+    made[4] = replace(_in_two(made[4]), held=PART)
     made.append(unknown())
     return Offers(tuple(made), online=True)
+
+
+def _in_two(of: BuildOffer) -> BuildOffer:
+    size = of.build.size_bytes or 0
+    name = Path(PART.files[0]).name
+    first = RemoteFile(name, 20 * GB, sum_of(3))
+    second = RemoteFile(name.replace("00001-of", "00002-of"), size - 20 * GB, sum_of(8))
+    return replace(of, build=replace(of.build, files=(first, second)))
 
 
 def unknown() -> BuildOffer:
@@ -172,8 +199,17 @@ def offline() -> OffersKnown:
     return offers_known(online=False, told=(reason,))
 
 
+def size_of(name: str) -> int:
+    """Of the build that is offered under this name; of another, as good as any."""
+    sizes = {o.build.name: o.build.size_bytes for o in offers().offers}
+    return sizes.get(name) or 4_920_000_000
+
+
 def step(name: str, state: FetchState = FetchState.FETCHING, **changes: object) -> FetchStep:
-    made = FetchStep(name, state, 1_230_000_000, 4_920_000_000, 24_100_000.0, 153.0)
+    """A quarter has come."""
+    total = size_of(name)
+    done, rate = total // 4, 24_100_000.0
+    made = FetchStep(name, state, done, total, rate, (total - done) / rate)
     return replace(made, **changes)
 
 
@@ -181,33 +217,47 @@ def ended(name: str, held: HeldBuild = HELD, **changes: object) -> FetchEnded:
     return FetchEnded(name, held, **changes)
 
 
+def arrived(name: str) -> FetchEnded:
+    """What was asked for is here."""
+    file = f"{name.rpartition('/')[2].replace('-GGUF:', '-')}.gguf"
+    return ended(name, own(9, name, file, size_of(name)))
+
+
 def failed(name: str, code: str, **params: str | int) -> FetchEnded:
     return FetchEnded(name, None, Reason(code, {"name": name, **params}))
 
 
 def no_room(name: str) -> FetchEnded:
+    """What is least recently used goes, until it has room beside what stays."""
     return failed(
         name,
         "library_needs_room",
-        need_bytes=4_900_000_000,
-        names="Qwen3-4B-GGUF:Q4_K_M, gemma-3-1b-it-GGUF:Q4_K_M",
-        freed_bytes=6_100_000_000,
+        need_bytes=size_of(name),
+        names=f"{DAMAGED.name}, {HELD.name}",
+        freed_bytes=DAMAGED.freed_bytes + HELD.freed_bytes,
     )
 
 
+@cache
 def use_known() -> UseKnown:
-    ways = (
-        UseWay(
-            "llama-server",
-            "llama-server --model Llama-3.2-3B-Instruct-Q4_K_M.gguf --ctx-size 4096 "
-            "--gpu-layers 99 --flash-attn on",
-        ),
-        UseWay(
-            "Ollama",
-            "ollama create llama-3.2-3b-q4_k_m --file Modelfile",
-            file="FROM ./Llama-3.2-3B-Instruct-Q4_K_M.gguf\nPARAMETER num_ctx 4096\n",
-        ),
-        UseWay("LM Studio", "", (Reason("estimate_parts"),)),
+    """By the real rules, for the build that is here."""
+    settings = UseSettings(context=4096, threads=6, layers=16, devices=("CUDA0",))
+    facts = UseFacts(
+        HELD.name,
+        tuple(map(PurePosixPath, HELD.files)),
+        HELD.size_bytes,
+        "linux",
+        settings,
+        "bartowski/Llama-3.2-1B-Instruct-GGUF",
+        HELD.quantization,
+        (FoundPlace(GRAM, HELD.name, HELD.files[0]),),
     )
-    told = (Reason("estimate_no_parts"),)
-    return UseKnown(BuildUse(HELD.name, ways, told))
+    return UseKnown(BuildUse(HELD.name, ways_of(facts)))
+
+
+def hub_known(host: str = "huggingface.co") -> HubKnown:
+    return HubKnown(f"https://{host}", host)
+
+
+def token_known(source: TokenSource, reason: Reason | None = None) -> TokenKnown:
+    return TokenKnown(TokenState("huggingface.co", source, reason))

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QAccessible, QGuiApplication
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtCore import QObject, Qt, QUrl, Slot
+from PySide6.QtGui import QAccessible, QDesktopServices, QGuiApplication
+from PySide6.QtWidgets import QLineEdit, QPushButton, QWidget
 
 from desktop.errors import Reason
 from desktop.records.build_events import (
@@ -14,21 +14,25 @@ from desktop.records.build_events import (
     BuildRemoved,
     FetchEnded,
     OffersKnown,
+    TokenFailed,
+    TokenKept,
 )
 from desktop.records.events import RunFailed
 from desktop.records.fits import Fit
+from desktop.records.hub_token import TokenSource, TokenState
 from desktop.records.library import Checked, Evicted, Kept, LibraryEntry
 from desktop.records.offers import FetchRequest, FetchState, Offers
 from desktop.services.estimate_events import FitsFailed, FitsGoOn
 from desktop.ui import builds_get, builds_here
-from desktop.ui.builds_fields import SIZE
+from desktop.ui.builds_fields import SIZE, is_found
 from desktop.ui.builds_page import HERE
-from desktop.ui.builds_section import LIST, USE
+from desktop.ui.builds_section import LIST, TOKEN, USE
 from desktop.ui.components import Card, Reading
 from desktop.ui.content import BUILDS, FITS, MEASURE, RESULTS
 from desktop.ui.context_slider import full_context
 from tests.gui import builds_demo, demo, fits_demo
 
+LAST = "Hugging Face (where most builds are published) was last asked on"
 NAME = "hf.co/unsloth/new-GGUF:Q4_K_M"
 
 
@@ -87,7 +91,7 @@ def select(part, wanted):
 
 def not_here(get):
     """A build that can be had, is selected and is not here."""
-    return select(get, lambda o: o.held is None and o.build.size_bytes is not None)
+    return select(get, lambda o: o.held is None and o.build.files and not o.build.gated)
 
 
 def begin(qtbot, get, words="Get"):
@@ -96,13 +100,30 @@ def begin(qtbot, get, words="Get"):
     return offer.build.name
 
 
+def found(services, names=builds_demo.FOUND):
+    services.post(builds_demo.offers_known(found=names))
+
+
+def search(qtbot, get, services):
+    get.search.setText("llama")
+    qtbot.keyClick(get.search, Qt.Key.Key_Return)
+    found(services)
+
+
+def of_repository(repository, label):
+    made = builds_demo.unknown()
+    name = f"hf.co/{repository}:{label}"
+    build = replace(made.build, name=name, repository=repository, quantization=label)
+    return replace(made, build=build)
+
+
 class TestAsking:
     def test_nothing_is_asked_before_the_first_look(self, window, services):
         assert services.builds == []
         assert window.content.builds._section is None
 
     def test_the_first_look_asks_what_is_here_and_what_fits(self, section, services):
-        assert services.builds == [("shelf",)]
+        assert services.builds == [("hub",), ("shelf",)]
         assert services.fits == [(full_context(4096),)]
         assert section.page.get._stack.currentIndex() == builds_get.LOADING
 
@@ -222,6 +243,21 @@ class TestGet:
         assert get.model.text(at, 2)
         assert "tok/s" not in get.model.text(at, 2)
 
+    def test_sizes_of_a_column_are_of_one_kind(self, get):
+        offer = select(get, lambda o: o.fit is not None and o.fit.fit is Fit.WITH_OFFLOAD)
+        at = get.model.find(lambda o: o is offer)
+        size, place = plain(get.model.text(at, SIZE)).split("\n")
+        assert size.endswith(" GB")
+        assert place.endswith(" GB on card")
+        assert not any("GiB" in text for text in texts(get.model, SIZE))
+
+    def test_how_to_read_it_explains_mark_and_tier(self, get):
+        get.table.clearSelection()
+        said = get.pane.text.toPlainText()
+        assert "the upright mark is the ceiling" in said
+        assert [f"Tier {tier}: " in said for tier in "ABC"] == [True] * 3
+        assert "1 GB is a thousand million bytes" in said
+
     def test_a_bar_has_the_estimates_range_and_ceiling(self, get):
         speed = get.model.record(0).fit.estimate.decode
         span = get.model.fields[2].span(get.model.record(0))
@@ -248,7 +284,7 @@ class TestGet:
         assert get.count.text() == "1 of 11"
         get.search.setText("nothing like this")
         assert get._stack.currentIndex() == builds_get.EMPTY
-        assert "Search the hub" in get.none.text()
+        assert "Press Return to search Hugging Face" in get.none.text()
 
     def test_the_choice_of_what_is_shown(self, get):
         get.show_only.choose(builds_get.FITTING)
@@ -292,14 +328,16 @@ class TestGet:
         offer = select(get, lambda o: bool(o.build.gated))
         at = get.model.find(lambda o: o is offer)
         assert get.model.text(at, 3).endswith("gated")
-        first = get.pane.text.toPlainText().splitlines()[0]
+        page, first, *_ = get.pane.text.toPlainText().splitlines()
+        assert page == f"Its page: https://huggingface.co/{offer.build.repository}"
         assert "agreed to its maker's terms" in first
         assert "make a token" in first
 
     def test_a_split_set_names_its_files(self, get):
         select(get, lambda o: len(o.build.files) == 2)
         said = plain(get.pane.text.toPlainText())
-        assert "In 2 files: a/b-00001-of-00002.gguf (4.00 GB), a/b-00002-of-00002.gguf" in said
+        assert "-00001-of-00002.gguf (20.0 GB), " in said
+        assert "-00002-of-00002.gguf (19.6 GB)." in said
 
     def test_what_is_here_is_measured_and_run_not_got(self, get):
         select(get, lambda o: o.held is builds_demo.OTHERS)
@@ -323,25 +361,25 @@ class TestGet:
 
 class TestHub:
     def test_it_is_asked_anew_and_says_when_it_was(self, qtbot, get, services):
-        assert plain(get.asked.text()).startswith("The hub was last asked on")
-        press(qtbot, get, "Ask the hub")
+        assert plain(get.asked.text()).startswith(LAST)
+        press(qtbot, get, "Refresh from Hugging Face")
         assert services.of("offers")[-1] == (fits_demo.fits(4096), True)
-        assert get.asked.text() == "Asking the hub …"
+        assert get.asked.text() == "Asking Hugging Face …"
         assert not get.ask.isEnabled()
         # what is known from before comes first
         services.post(builds_demo.offers_known(online=False))
-        assert get.asked.text() == "Asking the hub …"
+        assert get.asked.text() == "Asking Hugging Face …"
         services.post(builds_demo.offers_known())
-        assert plain(get.asked.text()).startswith("The hub was last asked on")
+        assert plain(get.asked.text()).startswith(LAST)
         assert get.ask.isEnabled()
 
     def test_offline_is_no_error_page(self, qtbot, get, services):
-        press(qtbot, get, "Ask the hub")
+        press(qtbot, get, "Refresh from Hugging Face")
         services.post(builds_demo.offers_known(online=False), builds_demo.offline())
         assert get._stack.currentIndex() == builds_get.FILLED
         assert len(shown(get.model)) == 11
         said = plain(get.asked.text())
-        assert said.startswith("huggingface.co gave no answer: no connection. The hub was last")
+        assert said.startswith(f"huggingface.co gave no answer: no connection. {LAST}")
         assert get.ask.isEnabled()
 
     def test_before_it_was_ever_asked_it_says_so(self, get, services):
@@ -349,7 +387,8 @@ class TestHub:
             replace(o, build=replace(o.build, listed_at=None)) for o in builds_demo.offers().offers
         ]
         services.post(OffersKnown(Offers(tuple(never))))
-        assert get.asked.text() == "As shipped with Gram; the hub was not asked yet."
+        said = "As shipped with Gram; Hugging Face (where most builds are published) was not asked"
+        assert get.asked.text().startswith(said)
 
     def test_offline_before_it_was_ever_asked_is_not_called_unasked(self, get, services):
         bare = [
@@ -357,41 +396,109 @@ class TestHub:
         ]
         told = builds_demo.offline().offers.told
         services.post(OffersKnown(Offers(tuple(bare), told=told)))
-        assert get.asked.text().endswith("What is shown was shipped with Gram.")
+        assert "no connection. What is shown was shipped with Gram, " in get.asked.text()
+        assert "was not asked" not in get.asked.text()
 
-    def test_a_search_shows_repositories_that_can_be_added(self, qtbot, get, services):
+    def test_what_a_search_finds_stands_above_the_list(self, qtbot, get, services):
         get.search.setText("llama")
-        press(qtbot, get, "Search the hub")
+        press(qtbot, get, "Search Hugging Face")
         assert services.of("search") == [("llama",)]
-        services.post(builds_demo.offers_known(found=builds_demo.FOUND))
-        assert get.found.isVisible()
-        adds = [b for b in get.found.findChildren(QPushButton) if b.text() == "Add"]
-        assert [b.accessibleName() for b in adds] == [f"Add {n}" for n in builds_demo.FOUND]
-        qtbot.mouseClick(adds[1], Qt.MouseButton.LeftButton)
+        count = get.count.text()
+        found(services)
+        rows = texts(get.model, 0)
+        assert rows[:3] == [
+            "Llama-3.1-Nemotron-70B-Instruct-HF-GGUF\nbartowski",
+            "Llama-3.2-3B-Instruct-GGUF\nunsloth",
+            "Meta-Llama-3.1-8B-Instruct-GGUF\nlmstudio-community",
+        ]
+        assert len(rows) > 3
+        assert get.count.text() == count
+        assert get.asked.text().startswith("Hugging Face has 3 repositories with these words")
+        # the first of them is ready to be looked at
+        assert get.table.current.build.repository == builds_demo.FOUND[0]
+        assert can(get.show_builds)
+        assert not get.get.isVisible()
+        assert "holds files of builds" in get.pane.text.toPlainText()
+
+    def test_its_builds_are_shown(self, qtbot, get, services):
+        search(qtbot, get, services)
+        select(get, lambda o: o.build.repository == builds_demo.FOUND[1])
+        press(qtbot, get, "Show builds")
         assert services.of("add") == [(builds_demo.FOUND[1],)]
-        services.post(builds_demo.offers_known())
-        # what was found stays for the next one
-        assert get.found._names == (builds_demo.FOUND[0], builds_demo.FOUND[2])
-        press(qtbot, get.found, "Close")
-        assert not get.found.isVisible()
+        assert not get.show_builds.isEnabled()
+        listed = [of_repository(builds_demo.FOUND[1], label) for label in ("Q4_K_M", "Q8_0")]
+        longer = of_repository(f"{builds_demo.FOUND[1]}-old", "Q4_K_M")
+        offers = (longer, *builds_demo.offers().offers, *listed)
+        services.post(builds_demo.offers_known(offers=offers))
+        assert get.table.current is listed[0]
+        assert get.search.text() == builds_demo.FOUND[1]
+        assert [o.build.repository for o in shown(get.model)][-2:] == [builds_demo.FOUND[1]] * 2
+        # with the words what was found is back, without what was added
+        get.search.setText("llama")
+        rest = [o.build.repository for o in shown(get.model)][:3]
+        assert rest[:2] == [builds_demo.FOUND[0], builds_demo.FOUND[2]]
+        assert rest[2] not in builds_demo.FOUND
+
+    def test_other_words_put_what_was_found_away(self, qtbot, get, services):
+        search(qtbot, get, services)
+        get.search.setText("llam")
+        assert not any(map(is_found, shown(get.model)))
+        assert not get.show_builds.isVisible()
+        assert get.asked.text().startswith(LAST)
+
+    def test_what_was_found_stays_above_in_any_choice(self, qtbot, get, services):
+        get.show_only.choose(builds_get.WHOLLY)
+        search(qtbot, get, services)
+        assert [is_found(o) for o in shown(get.model)][:4] == [True, True, True, False]
+
+    def test_return_goes_from_a_found_one_to_its_button(self, qtbot, get, services):
+        search(qtbot, get, services)
+        get.table.setFocus()
+        qtbot.keyClick(get.table, Qt.Key.Key_Return)
+        assert get.show_builds.hasFocus()
 
     def test_a_search_that_finds_nothing_says_so(self, qtbot, get, services):
         get.search.setText("nothing like this")
         qtbot.keyClick(get.search, Qt.Key.Key_Return)
         # what was asked for by something else is not its answer
         services.post(builds_demo.offers_known(online=False))
-        assert not get.found.isVisible()
+        assert get.asked.text() == "Asking Hugging Face …"
         services.post(builds_demo.offers_known())
-        assert get.found.words.text().startswith("The hub knows no other repository")
+        assert get.asked.text().startswith("Hugging Face knows no other repository")
+        assert get._stack.currentIndex() == builds_get.EMPTY
+        assert "Search for other words" in get.none.text()
 
-    def test_many_that_were_found_are_counted(self, qtbot, get, services):
-        get.search.setText("llama")
-        press(qtbot, get, "Search the hub")
-        services.post(builds_demo.offers_known(found=tuple(f"a/b{i}" for i in range(9))))
-        assert get.found.words.text() == "On the hub there are besides, the first 5 of 9:"
+    def test_a_search_that_fails_is_not_told_to_have_found_nothing(self, qtbot, get, services):
+        get.search.setText("nothing like this")
+        qtbot.keyClick(get.search, Qt.Key.Key_Return)
+        reason = Reason("hub_unreachable", {"host": "huggingface.co", "detail": "silence"})
+        services.post(BuildCallFailed(reason, "nothing like this"))
+        assert "knows no other" not in get.asked.text()
+        assert "Press Return to search" in get.none.text()
+
+    def test_the_one_field_and_its_buttons_say_what_they_do(self, get):
+        assert get.search.placeholderText() == "Search this list and Hugging Face"
+        assert "Return searches Hugging Face" in get.search.toolTip()
+        assert "where most builds are published" in get.search_hub.toolTip()
+        assert get.ask.toolTip()
+        assert get.add.toolTip()
+        assert get.asked.text().endswith(". Return searches there too.")
+
+    def test_a_mirror_is_called_by_its_host(self, get, page, services):
+        services.post(builds_demo.hub_known("hf-mirror.com"))
+        assert get.search_hub.text() == "Search hf-mirror.com"
+        assert get.ask.text() == "Refresh from hf-mirror.com"
+        assert "hf-mirror.com (a mirror of Hugging Face) was" in get.asked.text()
+        not_here(get)
+        assert "https://hf-mirror.com/bartowski/" in get.pane.text.toPlainText()
+
+    def test_a_mirror_with_a_long_host_leaves_the_field_its_room(self, window, get, services):
+        services.post(builds_demo.hub_known("models.artifacts.intranet.example.org"))
+        assert get.search_hub.text() == "Search the mirror"
+        assert window.minimumSizeHint().width() <= 1024
 
     def test_without_words_the_field_is_shown(self, qtbot, get, services):
-        press(qtbot, get, "Search the hub")
+        press(qtbot, get, "Search Hugging Face")
         assert services.of("search") == []
         assert get.search.hasFocus()
 
@@ -402,6 +509,7 @@ class TestHub:
         assert services.of("add") == [("https://huggingface.co/somebody/Own-7B-GGUF",)]
         services.post(builds_demo.offers_known())
         assert get.table.current.build.repository == "somebody/Own-7B-GGUF"
+        assert [o.build.repository for o in shown(get.model)] == ["somebody/Own-7B-GGUF"]
         assert get.name.text() == ""
 
     def test_what_has_no_row_here_is_said_to_be_added(self, qtbot, page, services):
@@ -434,7 +542,7 @@ class TestFetching:
         name = begin(qtbot, page.get)
         services.post(builds_demo.step(name))
         progress = page.strips.strip(name).progress
-        said = "Downloading · 1.23 GB of 4.92 GB · 24.1 MB/s about 3 min left"
+        said = "Downloading · 5.06 GB of 20.2 GB · 24.1 MB/s about 10 min left"
         assert plain(progress.words) == said
         assert progress._bar.value() == 250
         assert progress._bar.accessibleName() == f"Progress of {name}"
@@ -451,7 +559,7 @@ class TestFetching:
         press(qtbot, strip, "Pause")
         assert services.builds[-1] == ("pause", name)
         services.post(builds_demo.step(name, FetchState.PAUSED, rate_bytes_s=None))
-        assert plain(strip.progress.words).startswith("Paused · 1.23 GB of 4.92 GB")
+        assert plain(strip.progress.words).startswith("Paused · 5.06 GB of 20.2 GB")
         press(qtbot, strip, "Resume")
         assert services.builds[-1] == ("resume", name)
         services.post(builds_demo.step(name))
@@ -489,7 +597,7 @@ class TestFetching:
         name = begin(qtbot, page.get)
         services.post(builds_demo.ended(name))
         strip = page.strips.strip(name)
-        assert plain(strip.banner.text).endswith("is here: 2.02 GB, every byte checked.")
+        assert plain(strip.banner.text).endswith("is here: 2.48 GB, every byte checked.")
         assert page.strips.going_on == frozenset()
         press(qtbot, strip, "How to run it")
         assert services.of("use") == [(builds_demo.HELD.name, None)]
@@ -509,6 +617,17 @@ class TestFetching:
         services.post(builds_demo.ended(name, evicted=Evicted(2_500_000_000, gone)))
         said = plain(page.strips.strip(name).banner.accessibleName())
         assert "Removed to make room: Qwen3-4B-GGUF:Q4_K_M (2.50 GB)." in said
+
+    def test_what_it_tells_on_the_way_stays_until_its_end(self, qtbot, page, services):
+        name = begin(qtbot, page.get)
+        strip = page.strips.strip(name)
+        assert strip.told.isHidden()
+        told = Reason("hub_unreachable", {"host": "huggingface.co", "detail": "silence"})
+        services.post(builds_demo.step(name, told=told), builds_demo.step(name))
+        assert strip.told.text().startswith("huggingface.co gave no answer: silence.")
+        assert strip.told.isVisible()
+        services.post(builds_demo.arrived(name))
+        assert strip.told.isHidden()
 
     def test_a_download_that_was_not_begun_here_is_shown(self, page, services):
         services.post(builds_demo.step(NAME))
@@ -551,7 +670,7 @@ class TestRefusals:
         name = begin(qtbot, page.get)
         services.post(builds_demo.failed(name, code, **params))
         strip = page.strips.strip(name)
-        assert strip.banner.text == Reason(code, {"name": name, **params}).text()
+        assert plain(strip.banner.text) == Reason(code, {"name": name, **params}).text()
         press(qtbot, strip, words)
         assert services.of("fetch")[-1] == (replace(FetchRequest(name), **changed),)
         assert not page.strips.strip(name).ended
@@ -561,7 +680,7 @@ class TestRefusals:
         services.post(builds_demo.failed(name, "download_metered", size_bytes=4_900_000_000))
         press(qtbot, page.strips.strip(name), "Download anyway")
         services.post(builds_demo.no_room(name))
-        assert "Qwen3-4B-GGUF:Q4_K_M" in page.strips.strip(name).banner.text
+        assert builds_demo.HELD.name in page.strips.strip(name).banner.text
         press(qtbot, page.strips.strip(name), "Remove and download")
         wanted = FetchRequest(name, metered=True, make_room=True)
         assert services.of("fetch")[-1] == (wanted,)
@@ -597,6 +716,175 @@ class TestRefusals:
         assert page.strips.strip(name).ended
         assert "HF_ENDPOINT" in page.strips.strip(name).banner.text
         assert page.banner.text == ""
+
+
+NO_KEYCHAIN = Reason("token_no_keychain", {"detail": "no session"})
+
+
+@pytest.fixture
+def gated(get):
+    """One whose maker's terms have to be agreed to, selected."""
+    return select(get, lambda o: bool(o.build.gated))
+
+
+@pytest.fixture
+def opened():
+    """Addresses that a browser was given."""
+    taken = Opened()
+    QDesktopServices.setUrlHandler("https", taken, "take")
+    yield taken.addresses
+    QDesktopServices.unsetUrlHandler("https")
+
+
+class Opened(QObject):
+    def __init__(self):
+        super().__init__()
+        self.addresses = []
+
+    @Slot(QUrl)
+    def take(self, url):
+        self.addresses.append(url.toString())
+
+
+class TestToken:
+    def test_with_a_token_it_is_fetched_at_once(self, qtbot, section, get, services, gated):
+        press(qtbot, get, "Get")
+        assert services.of("fetch") == []
+        assert services.of("token") == [()]
+        services.post(builds_demo.token_known(TokenSource.ENVIRONMENT))
+        assert services.of("fetch") == [(FetchRequest(gated.build.name),)]
+        assert section.place == LIST
+
+    @pytest.mark.parametrize("source", [TokenSource.NONE, TokenSource.LOCKED])
+    def test_without_one_it_leads_to_where_it_is_given(
+        self, qtbot, section, get, services, gated, source
+    ):
+        press(qtbot, get, "Get and measure")
+        services.post(builds_demo.token_known(source, NO_KEYCHAIN))
+        assert section.place == TOKEN
+        assert services.of("fetch") == []
+        panel = section.tokens.panel
+        assert plain(panel.title.text()) == f"{gated.build.repository} is gated"
+        assert panel.banner.text == Reason("token_no_keychain", {"detail": "no session"}).text()
+        assert panel.keep.text() == "Keep the token and go on"
+
+    def test_its_page_and_the_one_of_tokens_are_named_and_opened(
+        self, qtbot, section, get, services, gated, opened
+    ):
+        press(qtbot, get, "Give a token")
+        panel, repository = section.tokens.panel, gated.build.repository
+        assert plain(panel.page.text.text()) == f"https://huggingface.co/{repository}"
+        press(qtbot, panel, "Open the page")
+        press(qtbot, panel, "Open the page of tokens")
+        assert opened == [
+            f"https://huggingface.co/{repository}",
+            "https://huggingface.co/settings/tokens",
+        ]
+        press(qtbot, panel.page, "Copy")
+        assert QGuiApplication.clipboard().text() == opened[0]
+
+    def test_a_token_is_hidden_kept_and_what_was_wanted_goes_on(
+        self, qtbot, window, section, page, services, gated
+    ):
+        press(qtbot, page.get, "Get and measure")
+        services.post(builds_demo.token_known(TokenSource.NONE))
+        panel = section.tokens.panel
+        assert panel.token.echoMode() is QLineEdit.EchoMode.Password
+        qtbot.keyClicks(panel.token, " hf_geheim ")
+        press(qtbot, panel, "Keep the token and go on")
+        assert services.of("keep") == [("hf_geheim",)]
+        assert not panel.keep.isEnabled()
+        services.post(TokenKept(TokenState("huggingface.co", TokenSource.KEYCHAIN)))
+        assert panel.token.text() == ""
+        assert section.place == LIST
+        assert page.banner.text == "The token is kept in the keychain, for huggingface.co."
+        assert services.of("fetch") == [(FetchRequest(gated.build.name),)]
+        services.post(builds_demo.arrived(gated.build.name))
+        assert len(services.requests) == 1
+
+    def test_one_that_is_not_taken_says_why_and_can_be_tried_again(
+        self, qtbot, section, get, services, gated
+    ):
+        press(qtbot, get, "Give a token")
+        panel = section.tokens.panel
+        qtbot.keyClicks(panel.token, "hf_falsch")
+        qtbot.keyClick(panel.token, Qt.Key.Key_Return)
+        services.post(TokenFailed(Reason("hub_token", {"host": "huggingface.co"})))
+        assert panel.banner.text == "huggingface.co does not accept the token."
+        assert panel.token.text() == "hf_falsch"
+        qtbot.keyClick(panel.token, Qt.Key.Key_Return)
+        assert len(services.of("keep")) == 2
+
+    def test_nothing_is_kept_of_an_empty_field(self, qtbot, section, get, services, gated):
+        press(qtbot, get, "Give a token")
+        press(qtbot, section.tokens.panel, "Keep the token")
+        assert services.of("keep") == []
+        assert section.tokens.panel.token.hasFocus()
+
+    def test_it_can_go_on_without_one(self, qtbot, section, get, services, gated):
+        press(qtbot, get, "Get")
+        services.post(builds_demo.token_known(TokenSource.NONE))
+        press(qtbot, section.tokens.panel, "Go on without a token")
+        assert services.of("fetch") == [(FetchRequest(gated.build.name),)]
+        assert section.place == LIST
+
+    def test_the_way_back_forgets_what_was_typed_and_wanted(
+        self, qtbot, section, page, services, gated
+    ):
+        press(qtbot, page.get, "Get and measure")
+        services.post(builds_demo.token_known(TokenSource.NONE))
+        panel = section.tokens.panel
+        qtbot.keyClicks(panel.token, "hf_geheim")
+        press(qtbot, panel, "Back")
+        assert section.place == LIST
+        assert panel.token.text() == ""
+        press(qtbot, page.get, "Give a token")
+        assert panel.without.isHidden()
+        services.post(TokenKept(TokenState("huggingface.co", TokenSource.KEYCHAIN)))
+        assert services.of("fetch") == []
+        services.post(builds_demo.arrived(gated.build.name))
+        assert services.requests == []
+
+    def test_it_says_which_one_is_sent_already(self, qtbot, section, get, services, gated):
+        press(qtbot, get, "Give a token")
+        services.post(builds_demo.token_known(TokenSource.KEYCHAIN))
+        assert section.tokens.panel.banner.text.startswith("A token is kept for huggingface.co")
+        services.post(builds_demo.token_known(TokenSource.ENVIRONMENT))
+        assert "HF_TOKEN" in section.tokens.panel.banner.text
+        assert section.place == TOKEN
+
+    def test_a_hub_that_cannot_be_named_is_told_in_the_list(
+        self, qtbot, section, page, services, gated
+    ):
+        press(qtbot, page.get, "Get and measure")
+        services.post(TokenFailed(Reason("hub_address")))
+        assert "HF_ENDPOINT" in page.banner.text
+        assert section.place == LIST
+
+    def test_a_refused_download_leads_to_it_and_goes_on(self, qtbot, section, page, services):
+        name = begin(qtbot, page.get)
+        services.post(builds_demo.failed(name, "download_gated"))
+        press(qtbot, page.strips.strip(name), "Give a token")
+        panel = section.tokens.panel
+        assert section.place == TOKEN
+        repository = name.removeprefix("hf.co/").partition(":")[0]
+        assert plain(panel.page.text.text()) == f"https://huggingface.co/{repository}"
+        services.post(TokenKept(TokenState("huggingface.co", TokenSource.KEYCHAIN)))
+        assert services.of("fetch") == [(FetchRequest(name),)] * 2
+
+    def test_a_private_repository_leads_to_it(self, qtbot, section, page, services):
+        reason = Reason("hub_unknown", {"host": "huggingface.co", "name": "me/private"})
+        services.post(BuildCallFailed(reason, "me/private"))
+        press(qtbot, page.banner, "Give a token")
+        assert section.place == TOKEN
+        assert section.tokens.panel.terms.isHidden()
+        assert section.tokens.panel.title.text() == "A token for Hugging Face"
+
+    def test_what_is_open_or_here_asks_for_none(self, get):
+        not_here(get)
+        assert not get.token.isVisible()
+        select(get, lambda o: o.held is builds_demo.OTHERS)
+        assert not get.token.isVisible()
 
 
 class TestMeasuring:
@@ -666,20 +954,20 @@ class TestMeasuring:
 
 class TestHere:
     def test_what_it_takes_stands_on_top(self, page, services):
-        said = "Gram's builds take 12.3 GB of 50.0 GB; 210 GB are free."
+        said = "Gram's builds take 14.8 GB of 20.5 GB; 210 GB are free."
         assert plain(page.about.text()) == said
         services.post(replace_shelf(budget_bytes=None, free_bytes=None))
-        assert plain(page.about.text()) == "Gram's builds take 12.3 GB."
+        assert plain(page.about.text()) == "Gram's builds take 14.8 GB."
 
     def test_each_row_says_what_it_is(self, here):
         rows = [tuple(map(plain, here.model.row(i))) for i in range(5)]
-        assert rows[0][0] == "Llama-3.2-3B-Instruct-GGUF:Q4_K_M\nhf.co/bartowski"
-        assert rows[0][1:3] == ("2.02 GB", "Gram")
+        assert rows[0][0] == "Llama-3.2-1B-Instruct-GGUF:BF16\nhf.co/bartowski"
+        assert rows[0][1:3] == ("2.48 GB", "Gram")
         assert rows[0][4] == "whole"
         assert rows[1][2] == "Gram\nLM Studio"
         assert rows[1][4] == "whole\npinned"
         assert [row[4] for row in rows[2:4]] == ["unfinished", "damaged"]
-        assert rows[4][0] == "llama3.2:1b"
+        assert rows[4][0] == "hermes3:8b-llama3.1-q8_0"
         assert rows[4][2:4] == ("Ollama", "–")  # noqa: RUF001 - the dash that is shown
 
     def test_the_choice_tells_how_many(self, page):
@@ -722,13 +1010,19 @@ class TestHere:
         assert services.of("delete") == []
         said = plain(here.question.accessibleName())
         assert said.startswith(f"Warning: Delete {builds_demo.PINNED.name}?")
-        assert said.endswith("2.02 GB on the disk; 2.02 GB become free. It is pinned.")
-        focused = QGuiApplication.focusObject()
-        assert focused is None or focused.text() == "Delete it"
+        assert said.endswith("2.50 GB on the disk; 2.50 GB become free. It is pinned.")
+        keep, delete = answer(here, "Keep it"), answer(here, "Delete it")
+        assert keep.hasFocus()
+        # what is pressed without looking deletes nothing
+        qtbot.keyClick(keep, Qt.Key.Key_Return)
+        assert here.question.text == ""
+        assert not delete.isVisible()
+        assert services.of("delete") == []
+        press(qtbot, here, "Delete")
         press(qtbot, here, "Delete it")
         assert services.of("delete") == [(builds_demo.PINNED.sha256,)]
-        services.post(BuildRemoved(builds_demo.PINNED.name, 2_019_377_696))
-        assert plain(page.banner.text).endswith("was deleted: 2.02 GB became free.")
+        services.post(BuildRemoved(builds_demo.PINNED.name, 2_497_280_256))
+        assert plain(page.banner.text).endswith("was deleted: 2.50 GB became free.")
         assert services.builds[-1][0] == "offers"
 
     def test_a_question_goes_with_its_row(self, qtbot, here, services):
@@ -760,7 +1054,7 @@ class TestHere:
         assert not here.check.isEnabled()
         services.post(builds_demo.step(held.name, FetchState.CHECKING, rate_bytes_s=None))
         strip = page.strips.strip(held.name)
-        assert plain(strip.progress.words).startswith("Checking every byte · 1.23 GB of 4.92 GB")
+        assert plain(strip.progress.words).startswith("Checking every byte · 619 MB of 2.48 GB")
         assert strip.pause.isHidden()
         services.post(BuildChecked(held.name, Checked(entry(held.name))))
         assert page.strips.strip(held.name) is None
@@ -793,6 +1087,11 @@ class TestHere:
         assert here.check.isEnabled()
 
 
+def answer(here, text):
+    [button] = [b for b in here.question.findChildren(QPushButton) if b.text() == text]
+    return button
+
+
 def replace_shelf(**changes):
     known = builds_demo.shelf_known()
     return replace(known, shelf=replace(known.shelf, **changes))
@@ -814,14 +1113,19 @@ class TestUse:
         qtbot.mouseClick(copies["Copy the file: File of Ollama"], Qt.MouseButton.LeftButton)
         assert QGuiApplication.clipboard().text() == ways[1].file
         assert panel.copied.text() == "Copied: File of Ollama"
-        assert panel.told.isVisible()
+        assert panel.told.isHidden()
 
     def test_each_text_is_shown_whole(self, qtbot, section, page, services):
         services.post(builds_demo.use_known())
         qtbot.waitUntil(lambda: len(visible_cards(section.use)) == 3)
         shown_texts = section.use.findChildren(Reading)
-        assert len(shown_texts) == 3
-        assert [t.verticalScrollBar().maximum() for t in shown_texts] == [0, 0, 0]
+        bars = [text.verticalScrollBar() for text in shown_texts]
+        assert len(bars) == 4
+        qtbot.waitUntil(lambda: not any(bar.maximum() for bar in bars))
+        # and no higher than it is
+        for text in shown_texts:
+            lines = round(text.document().size().height())
+            assert text._high(lines) == text.height()
 
     def test_there_is_a_way_back(self, qtbot, section, page, services):
         services.post(builds_demo.use_known())
@@ -857,7 +1161,7 @@ def reachable(window):
 def test_everything_reachable_has_a_name(qtbot, window, page, services, part):
     not_here(page.get)
     page.get.search.setText("llama")
-    press(qtbot, page.get, "Search the hub")
+    press(qtbot, page.get, "Search Hugging Face")
     services.post(builds_demo.offers_known(found=builds_demo.FOUND), builds_demo.step(NAME))
     services.post(builds_demo.failed("hf.co/a/b:Q8_0", "download_failed", detail="x"))
     page.tabs.show_part(part)
@@ -916,6 +1220,39 @@ def test_a_low_window_shows_rows_and_nothing_lies_over_them(qtbot, window, page,
     table = shown_part.table
     assert table.viewport().height() >= 3 * table.row_height
     assert shown_part.pane.geometry().top() > shown_part._stack.geometry().bottom()
+
+
+def test_found_repositories_push_nothing_out_of_a_low_window(qtbot, window, page, services):
+    window.resize(1024, 640)
+    qtbot.waitUntil(lambda: window.height() == 640)
+    search(qtbot, page.get, services)
+    qtbot.waitUntil(page.get.show_builds.isVisible)
+    button = page.get.show_builds
+    bottom = button.mapTo(window, button.rect().bottomLeft()).y()
+    assert bottom < window.height()
+
+
+def test_the_made_up_builds_agree_with_each_other():
+    """Pictures are looked at by people who add up."""
+    offers, shelf = builds_demo.offers().offers, builds_demo.shelf()
+    for offer in offers:
+        if offer.held is not None and offer.held.ours:
+            assert offer.held.name == offer.build.name
+        if offer.held is not None and offer.held.kept is Kept.WHOLE:
+            assert offer.held.size_bytes == offer.build.size_bytes
+        if offer.build.files:
+            assert sum(file.size_bytes for file in offer.build.files) == offer.build.size_bytes
+    own = [held for held in shelf.held if held.ours]
+    assert shelf.kept_bytes == sum(held.size_bytes for held in own)
+    wanted = next(o for o in offers if o.build.gated)
+    params = builds_demo.no_room(wanted.build.name).reason.params
+    assert params["need_bytes"] == wanted.build.size_bytes
+    gone = [held for held in own if held.name in params["names"].split(", ")]
+    assert not any(held.pinned for held in gone)
+    assert params["freed_bytes"] == sum(held.freed_bytes for held in gone)
+    left = shelf.kept_bytes + params["need_bytes"] - shelf.budget_bytes
+    assert 0 < left <= params["freed_bytes"]
+    assert builds_demo.step(wanted.build.name).total_bytes == wanted.build.size_bytes
 
 
 def test_its_events_change_nothing_before_the_first_look(window, services):

@@ -65,14 +65,23 @@ class Banner(QWidget):
         return "" if self.isHidden() else self._text.text()
 
     def say(
-        self, kind: Kind, text: str, advice: str = "", actions: tuple[Action, ...] = ()
+        self,
+        kind: Kind,
+        text: str,
+        advice: str = "",
+        actions: tuple[Action, ...] = (),
+        *,
+        dismiss: str = "",
     ) -> None:
-        """Show a message with its buttons; one to dismiss it is always there."""
+        """Show a message with its buttons; one to dismiss it is always there, the last.
+
+        `dismiss` is what that one is called where the message asks something.
+        """
         self._frame.setProperty("role", f"banner-{kind}")
         self._text.setText(text)
         self._advice.setText(advice)
         self._advice.setVisible(bool(advice))
-        self._set_actions((*actions, Action(self.tr("Dismiss"), self._dismiss)))
+        self._set_actions((*actions, Action(dismiss or self.tr("Dismiss"), self._dismiss)))
         self.setAccessibleName(f"{self._kind_word(kind)}: {text} {advice}".strip())
         self.style().unpolish(self._frame)
         self.style().polish(self._frame)
@@ -82,9 +91,10 @@ class Banner(QWidget):
         self.show()
         QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
 
-    def focus_first(self) -> None:
-        """Give the first button the focus: the message asks for an answer."""
-        item = self._buttons.itemAt(0)
+    def focus_dismiss(self) -> None:
+        """Give the last button the focus: the answer after which nothing has happened."""
+        # behind it is the stretch
+        item = self._buttons.itemAt(self._buttons.count() - 2)
         button = item.widget() if item is not None else None
         if button is not None:
             button.setFocus()

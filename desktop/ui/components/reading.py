@@ -11,6 +11,8 @@ from desktop.ui.design import Space, Type, font
 
 _FRAME = 2
 """Pixels of the style's border, which shows the focus."""
+_SPARE = 2
+"""Pixels."""
 
 
 class Reading(QPlainTextEdit):
@@ -55,5 +57,7 @@ class Reading(QPlainTextEdit):
 
     def _high(self, lines: int) -> int:
         # lines are laid out in whole pixels, rounded up
-        around = 2 * (_FRAME + math.ceil(self.document().documentMargin()))
+        margin = math.ceil(self.document().documentMargin())
+        # within a margin a text that just fits is given a scroll bar
+        around = 2 * (_FRAME + margin) + (_SPARE if margin else 0)
         return lines * math.ceil(QFontMetricsF(self.font()).height()) + around
