@@ -3,11 +3,13 @@
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from desktop.builds.choosing import check_builds, listing
 from desktop.builds.listings import Listings, Remembered, named
 from desktop.builds.names import BuildName, parse_name
+from desktop.builds.on_disk.here import is_file
 from desktop.builds.preferences import remove_folder
 from desktop.builds.repository import Hub
 from desktop.builds.shipped import shipped_builds
@@ -24,6 +26,7 @@ from desktop.services.abreast import abreast
 from desktop.services.asked import quant_of
 from desktop.services.fetching import NO_ANSWER
 from desktop.services.hub_access import open_hub
+from desktop.services.named_builds import hub_name
 from desktop.services.own_adding import AddedOwn, add_own
 from desktop.services.profiles import models
 
@@ -297,8 +300,8 @@ def add(paths: Paths, environment: Mapping[str, str], text: str) -> Remembered |
     Raises:
         GramError: see `choosing.listing`; `hub_no_builds`; as `add_own`.
     """
-    name = parse_name(text)
-    if not isinstance(name, BuildName):
+    name = hub_name(text, environment)
+    if not isinstance(name, BuildName) or (name.file and is_file(Path(text).expanduser())):
         return add_own(paths, text)
     with open_hub(environment) as hub:
         # whatever the address names of it, its main branch is what is offered
@@ -318,6 +321,8 @@ def forget_added(paths: Paths, text: str) -> bool:
     name = parse_name(text)
     if not isinstance(name, BuildName):
         return remove_folder(paths, text)
+    if name.file and remove_folder(paths, text):
+        return True
     listings = Listings(paths.data)
     remembered = listings.of(name.repository)
     added = remembered is not None and remembered.added

@@ -315,6 +315,21 @@ class TestAdd:
         address = f"https://huggingface.co/o/odd/tree/{'a' * 40}"
         assert service.add(home, {"HF_ENDPOINT": hub.url}, address).added
 
+    def test_an_address_of_the_mirror_is_a_repository_s(self, home, hub):
+        address = f"{hub.url}/o/odd/blob/main/x-Q4_0.gguf"
+        assert service.add(home, {"HF_ENDPOINT": hub.url}, address).added
+
+    def test_a_file_that_reads_as_a_name_is_ones_own(self, home, hub, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        file = tmp_path / "models" / "sub" / "own.gguf"
+        file.parent.mkdir(parents=True)
+        file.write_bytes(gguf_bytes(tmp_path, 1))
+        told = "models/sub/own.gguf"
+        assert service.add(home, {"HF_ENDPOINT": hub.url}, told).builds == 1
+        assert hub.asked == []
+        assert service.forget_added(home, told)
+        assert not service.forget_added(home, told)
+
     def test_under_another_name_it_is_called_by_its_own(self, home, hub):
         hub.canned["/api/models/old/name"] = [Canned(307, headers={"Location": ODD})]
         kept = service.add(home, {"HF_ENDPOINT": hub.url}, "old/name")
