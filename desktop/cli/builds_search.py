@@ -21,7 +21,7 @@ from desktop.paths import default_paths
 from desktop.records.fits import Fit, FitRow, FitsRequest
 from desktop.records.offers import BuildOffer, OfferedBuild, Offers
 from desktop.services import offers as service
-from desktop.services.build_search import BuildSearch
+from desktop.services.build_search import BuildSearch, repository_of
 from desktop.services.ground import read_ground
 from desktop.services.own_adding import AddedOwn
 
@@ -65,6 +65,8 @@ def run(
         say_json(to_plain(found))
     else:
         listed(found, offline=offline, most=None if every or any(words) else MOST_SHOWN)
+        if found.offers and any(words) and not every and repository_of(words) is None:
+            say("All of them: --all shows every quantization and publisher that is known")
     return 0
 
 
@@ -185,7 +187,7 @@ def _notes(found: Offers, shown: Sequence[BuildOffer], *, offline: bool) -> Iter
     if any(row.estimate.decode for row in rows):
         yield "Rates are estimates, not measurements."
     if any(o.build.size_bytes is None and o.fit for o in shown):
-        yield "Sizes with ~ are counted from tensors: those repositories were not asked."
+        yield "Sizes with ~ are counted from tensors: what those repositories hold is not known."
     if not found.online:
         asked = "Nobody was asked" if offline else "The hub did not answer"
         yield f"{asked}: this is what is known from before."

@@ -53,7 +53,7 @@ class BuildSearch:
             GramError: `model_unknown` and others of `refuse_unknown`, where nobody knows the words;
                 the repository that is named is not there; tables or ledger cannot be read.
         """
-        name = _repository(request.words)
+        name = repository_of(request.words)
         words = Words.of(request.words)
         request = replace(request, words=words.all)
         rows = SearchRows(self._paths, self._environment, self._ground, request, clipped=clipped)
@@ -153,7 +153,8 @@ class BuildSearch:
         return Offers(tuple(found), online=online, told=(*told, *judged.told))
 
 
-def _repository(words: tuple[str, ...]) -> BuildName | None:
+def repository_of(words: tuple[str, ...]) -> BuildName | None:
+    """The one repository that the words name; None: they are to be looked for."""
     name = parse_name(words[0]) if len(words) == 1 else None
     return name if isinstance(name, BuildName) else None
 

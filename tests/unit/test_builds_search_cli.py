@@ -1,16 +1,20 @@
 """`gram builds search` as it is printed: what stands at the rows, and what is said below them."""
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
 from desktop import cli
+from desktop.builds.grouping import group
+from desktop.builds.listings import Listings
 from desktop.cli import builds_search
 from desktop.cli.builds_words import fit_words
 from desktop.errors import Reason
 from desktop.estimate.fitting import Room
 from desktop.estimate.here import rows_here
 from desktop.records.offers import BuildOffer, OfferedBuild, Offers
+from desktop.records.remote import RemoteFile, RepositoryFacts
 from desktop.services import offers
 from tests.unit.test_fits import SMALL, USE, asked, ground_with, here
 
@@ -138,6 +142,18 @@ class TestMost:
         said = gram("search", "--offline").out
         assert said.count(" in memory ") == 20
         assert "more models would run here" in said
+
+
+class TestAll:
+    def test_what_all_would_show_is_told_where_a_repository_was_not_named(self, gram, home):
+        assert "--all shows every quantization" in gram("search", SMALL, "--offline").out
+        assert "--all shows" not in gram("search", SMALL, "--all", "--offline").out
+        facts = RepositoryFacts("o", "m", None, None, gated=False)
+        files = [RemoteFile("x-Q4_K_M.gguf", 10**9, "0" * 64)]
+        Listings(home.data).keep(group(facts, files), datetime(2026, 12, 1, tzinfo=UTC))
+        said = gram("search", "hf.co/o/m", "--offline").out
+        assert "o/m:Q4_K_M" in said
+        assert "--all shows" not in said
 
 
 class TestContext:
