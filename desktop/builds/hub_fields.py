@@ -3,7 +3,7 @@
 Fields as of huggingface_hub's `RepoFile` and `ModelInfo` (src/huggingface_hub/hf_api.py) and of
 @huggingface/hub's `ListFileEntry` (packages/hub/src/lib/list-files.ts): a file has `type`, `path`,
 `size` and, where it is large, `lfs.oid` (its sha256) and `lfs.size`; a model has `id`, `sha`,
-`gated` (false, `auto` or `manual`), `cardData`, `tags`, and `gguf.architecture` and
+`gated` (false, `auto` or `manual`), `private`, `cardData`, `tags`, and `gguf.architecture` and
 `gguf.context_length`.
 """
 
@@ -58,6 +58,7 @@ def read_facts(value: object) -> RepositoryFacts:
         architecture=_matching(gguf.get("architecture"), _ARCHITECTURE),
         context_trained=_whole(gguf.get("context_length"), MAX_CONTEXT),
         downloads=_whole(told.get("downloads"), 1 << 53),
+        private=_flag(told.get("private")),
     )
 
 
@@ -92,6 +93,10 @@ def _size(value: object) -> int:
 def _whole(value: object, most: int) -> int | None:
     whole = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most
     return value if whole and isinstance(value, int) else None
+
+
+def _flag(value: object) -> bool | None:
+    return value if isinstance(value, bool) else None
 
 
 def _matching(value: object, pattern: re.Pattern[str]) -> str | None:

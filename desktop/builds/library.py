@@ -36,6 +36,8 @@ class Library:
         files: Mapping[str, str],
         url: str | None,
         sizes: Mapping[str, int] | None = None,
+        *,
+        private: bool = False,
     ) -> tuple[Path, ...]:
         """Note a build before it is downloaded; a note that is there keeps its pin.
 
@@ -47,6 +49,7 @@ class Library:
             files: name in the repository to sha256, the one that is loaded first.
             url: where the first comes from.
             sizes: name in the repository to bytes, as far as they are known.
+            private: its repository is not for everybody to see, or may not be.
 
         Returns:
             Where its files are to be put, in the same order.
@@ -64,7 +67,7 @@ class Library:
             told = [(sizes or {}).get(file) for file in files]
             known = {n: size for n, size in zip(names, told, strict=True) if size is not None}
             stored = dict(zip(names, files.values(), strict=True))
-            return Row(name, stored, url, moment, row.pinned if row else False, known)
+            return Row(name, stored, url, moment, row.pinned if row else False, known, private)
 
         self._index.change(sha256, noted)
         return tuple(self._paths.builds / sha256 / file for file in names)

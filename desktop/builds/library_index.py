@@ -31,6 +31,8 @@ class Row:
     pinned: bool = False
     sizes: Mapping[str, int] = field(default_factory=dict)
     """File name to bytes; of a file that is not in it the size is not known."""
+    private: bool = False
+    """Of a repository that not everybody sees, as far as is known: its name stays here."""
 
 
 class LibraryIndex:
@@ -86,7 +88,8 @@ def _row(value: object) -> Row | None:
     if not is_utc_text(used_at):
         return None
     where = url if isinstance(url, str) else None
-    return Row(name, files, where, used_at, pinned is True, _sizes(value.get("sizes"), files))
+    sizes, private = _sizes(value.get("sizes"), files), value.get("private") is True
+    return Row(name, files, where, used_at, pinned is True, sizes, private)
 
 
 def _sizes(value: object, files: Mapping[str, str]) -> dict[str, int]:

@@ -62,7 +62,8 @@ def _found(path: Path, rows: Mapping[str, Row]) -> FoundBuild:
     place = FoundPlace(GRAM, shown_name(path), path)
     if row is not None and tuple(row.files) == tuple(file.name for file in files):
         # what was fetched under that name had these sums
-        place = FoundPlace(GRAM, row.name, path, sum_of(tuple(row.files.values())))
+        known = sum_of(tuple(row.files.values()))
+        place = FoundPlace(GRAM, row.name, path, known, row.private)
     return FoundBuild((place,), files, sum(map(_size_bytes, files)))
 
 

@@ -15,6 +15,7 @@ from desktop import resources
 from desktop.builds.names import BuildName, is_repository, is_safe_path
 from desktop.builds.quant_labels import is_beside, label_of
 from desktop.builds.split_names import PART, part_of, whole_path
+from desktop.builds.split_sets import sum_of
 from desktop.records.model import Model
 from desktop.records.offers import OfferedBuild
 from desktop.records.remote import RemoteFile
@@ -100,6 +101,20 @@ def is_whole(files: Sequence[ShippedFile]) -> bool:
     """Whether no part of the set is missing."""
     part = part_of(files[0].path)
     return len(files) == (1 if part is None else part[2])
+
+
+def shipped_sums(repository: str) -> frozenset[str]:
+    """What identifies the builds of `owner/repo` that are in the table, as `split_sets.sum_of`.
+
+    Raises:
+        GramError: `resource_damaged`, naming line and column.
+    """
+    key = repository.casefold()
+    whole = filter(is_whole, sets_of(f for f in _files() if f.repository.casefold() == key))
+    sums = (
+        [f.sha256 for f in parts if f.sha256] for parts in whole if all(f.sha256 for f in parts)
+    )
+    return frozenset(map(sum_of, sums))
 
 
 @lru_cache(1)

@@ -12,6 +12,7 @@ from desktop.builds.names import BuildName, is_written_as_a_path, no_name, parse
 from desktop.builds.on_disk.here import is_file
 from desktop.builds.on_disk.identify import identified
 from desktop.builds.own_builds import found_at, own_builds, unfinished
+from desktop.builds.public_names import PublicNames
 from desktop.builds.reference import reference, stored_reference
 from desktop.errors import BuildError, Reason
 from desktop.paths import Paths
@@ -50,7 +51,7 @@ def find_build(
     Raises:
         BuildError: as `locate` and `build_of`.
     """
-    return build_of(locate(text, paths), hashes, progress)
+    return build_of(locate(text, paths), paths, hashes, progress)
 
 
 def locate(text: str, paths: Paths, elsewhere: Callable[[], Iterable[FoundBuild]] = tuple) -> Named:
@@ -89,7 +90,9 @@ def locate(text: str, paths: Paths, elsewhere: Callable[[], Iterable[FoundBuild]
     raise _nothing(text, wanted)
 
 
-def build_of(named: Named, hashes: Hashes, progress: Progress | None = None) -> LocalBuild:
+def build_of(
+    named: Named, paths: Paths, hashes: Hashes, progress: Progress | None = None
+) -> LocalBuild:
     """Read and hash what a name means, unless its hash is remembered.
 
     Of copies each is hashed; one that cannot be used stands in nobody's way.
@@ -97,11 +100,13 @@ def build_of(named: Named, hashes: Hashes, progress: Progress | None = None) -> 
     Raises:
         BuildError: as `identified`; `build_several` where copies turn out to be none.
     """
+    public = PublicNames(paths.data)
     good: list[tuple[FoundBuild, LocalBuild]] = []
     failed: list[BuildError] = []
     for found in named.copies:
         try:
-            good.append((found, _identified(found, hashes, progress, as_it_is=named.as_it_is)))
+            local = _identified(found, public, hashes, progress, as_it_is=named.as_it_is)
+            good.append((found, local))
         except BuildError as e:
             failed.append(e)
     if not good:
@@ -122,11 +127,11 @@ def list_builds(
 
     A damaged file is left out; `on_skip` gets its name and the reason.
     """
-    memory = hashes or hashes_in(paths)
+    memory, public = hashes or hashes_in(paths), PublicNames(paths.data)
     builds = []
     for found in own_builds(paths):
         try:
-            builds.append(_identified(found, memory, None))
+            builds.append(_identified(found, public, memory))
         except BuildError as e:
             if on_skip is not None:
                 on_skip(shown_name(found.files[0]), e.reason)
@@ -134,9 +139,14 @@ def list_builds(
 
 
 def _identified(
-    found: FoundBuild, hashes: Hashes, progress: Progress | None, *, as_it_is: bool = False
+    found: FoundBuild,
+    public: PublicNames,
+    hashes: Hashes,
+    progress: Progress | None = None,
+    *,
+    as_it_is: bool = False,
 ) -> LocalBuild:
-    local = identified(found, hashes, progress, as_it_is=as_it_is)
+    local = identified(found, hashes, progress, public=public.allows, as_it_is=as_it_is)
     if local.build.sha256 == reference().sha256:
         return replace(local, build=replace(local.build, name=str(reference().name)))
     return local

@@ -33,6 +33,8 @@ class FoundPlace:
     """Of a split set, its first file."""
     claimed_sha256: str | None = None
     """As of the file; of a split set from what is said of all its files, as `split_sets.sum_of`."""
+    private: bool = False
+    """Gram's own, of a repository that not everybody sees: its name is shown here only."""
 
 
 @dataclass(frozen=True, slots=True)

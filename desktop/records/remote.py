@@ -35,6 +35,8 @@ class RepositoryFacts:
     """Tokens."""
     downloads: int | None = None
     """In the last 30 days."""
+    private: bool | None = None
+    """Only those see it whom its owner lets; None: not told."""
 
     @property
     def name(self) -> str:

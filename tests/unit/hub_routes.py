@@ -155,6 +155,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 def _info(name: str, repo: Repo) -> dict[str, object]:
     told = {"id": name, "sha": COMMIT, "gated": "manual" if repo.gated else False, "tags": ["gguf"]}
+    told["private"] = False
     return told | repo.told
 
 

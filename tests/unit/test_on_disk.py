@@ -15,10 +15,13 @@ from desktop.builds.on_disk.find import find_on_disk, here_now
 from desktop.builds.on_disk.here import Here
 from desktop.builds.on_disk.identify import identified
 from desktop.builds.on_disk.limits import Limits
+from desktop.builds.public_names import PublicNames
 from desktop.errors import BuildError
 from tests.unit.gguf_files import gguf_bytes
 from tests.unit.test_builds import write_gguf
 
+NOBODY = PublicNames(Path("nowhere"))
+"""No repository was asked."""
 CAPTURES = Path(__file__).parents[1] / "captures" / "model_folders"
 SYSTEMS = {"linux": "linux", "macos": "darwin", "windows": "win32"}
 FILLED = re.compile(r"\{(sha256|size|path|json|slashes):([^{}]+)\}")
@@ -213,7 +216,9 @@ def test_one_blob_in_two_programs(tmp_path, model):
     assert (build.sha256, build.claimed_sha256) == (None, sha256)
     assert build.name == "hf.co/owner/repo:Q4_0"
     # LM Studio's folders prove nothing, Ollama's name of the blob does
-    assert identified(build, Hashes(tmp_path / "h.json")).build.name == "tiny:1b"
+    assert (
+        identified(build, Hashes(tmp_path / "h.json"), public=NOBODY.allows).build.name == "tiny:1b"
+    )
 
 
 def test_what_a_program_says_is_verified(tmp_path, model):
@@ -228,12 +233,12 @@ def test_what_a_program_says_is_verified(tmp_path, model):
     lie, true = find_on_disk(Here(tmp_path)).builds
     assert (lie.name, true.name) == ("tiny:lie", "tiny:true")
     hashes = Hashes(tmp_path / "hashes.json")
-    assert identified(true, hashes).build.name == "tiny:true"
+    assert identified(true, hashes, public=NOBODY.allows).build.name == "tiny:true"
     (manifests / "true").rename(manifests / "t\u202ee")
     hidden = find_on_disk(Here(tmp_path)).builds[1]
-    assert identified(hidden, hashes).build.name.startswith("sha256-")
+    assert identified(hidden, hashes, public=NOBODY.allows).build.name.startswith("sha256-")
     with pytest.raises(BuildError) as caught:
-        identified(lie, hashes)
+        identified(lie, hashes, public=NOBODY.allows)
     assert caught.value.code == "on_disk_claim_wrong"
 
 
@@ -242,7 +247,10 @@ def test_a_name_without_proof_is_not_signed(folder, tmp_path, model):
     linked.parent.mkdir(parents=True)
     linked.write_bytes(model)
     (build,) = find_on_disk(Here(tmp_path)).builds
-    assert identified(build, Hashes(tmp_path / "h.json")).build.name == "tiny-Q4_0.gguf"
+    assert (
+        identified(build, Hashes(tmp_path / "h.json"), public=NOBODY.allows).build.name
+        == "tiny-Q4_0.gguf"
+    )
 
 
 def test_a_split_set_is_one_build(folder, tmp_path):

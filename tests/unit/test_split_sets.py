@@ -15,6 +15,7 @@ from desktop.builds.library import Library
 from desktop.builds.on_disk.find import find_on_disk
 from desktop.builds.on_disk.here import Here
 from desktop.builds.on_disk.identify import identified
+from desktop.builds.public_names import PublicNames
 from desktop.builds.split_sets import beside, read_whole, sum_of
 from desktop.builds.store import find_build, list_builds
 from desktop.errors import BenchError, BuildError
@@ -136,7 +137,7 @@ def test_other_programs_sets_are_known_by_their_bytes(parts, tmp_path):
     folders = (str(parts[0].parent),)
     (found,) = find_on_disk(here, folders=folders, hashes=hashes).builds
     assert (found.files, found.sha256) == (tuple(parts), None)
-    local = identified(found, hashes)
+    local = identified(found, hashes, public=PublicNames(tmp_path).allows)
     assert local.files == tuple(parts)
     (again,) = find_on_disk(here, folders=folders, hashes=hashes).builds
     assert again.sha256 == local.build.sha256
@@ -155,12 +156,13 @@ def test_what_the_hub_s_cache_says_of_all_parts_is_verified(parts, tmp_path):
         (snapshot / part.name).symlink_to(blob)
     (found,) = find_on_disk(Here(tmp_path)).builds
     hashes = Hashes(tmp_path / "hashes.json")
-    local = identified(found, hashes)
-    assert local.build.name == "hf.co/owner/repo:Q4_0"
+    local = identified(found, hashes, public=PublicNames(tmp_path).allows)
+    # nobody has listed the repository, so its name is signed nowhere
+    assert local.build.name == "tiny-Q4_0.gguf"
     assert local.build.sha256 == found.claimed_sha256
     (repo / "blobs" / sha256_of(parts[1])).write_bytes(parts[1].read_bytes()[:-1] + b"x")
     with pytest.raises(BuildError) as caught:
-        identified(found, hashes)
+        identified(found, hashes, public=PublicNames(tmp_path).allows)
     assert caught.value.code == "on_disk_claim_wrong"
 
 

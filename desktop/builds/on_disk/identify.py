@@ -1,7 +1,7 @@
 """From a build that was found to one that is known: by its bytes, not by what its keeper says."""
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Final
 
 from desktop.builds.describe import local_build
 from desktop.builds.hashes import Hashes, Progress
@@ -10,18 +10,27 @@ from desktop.records.build import LocalBuild
 from desktop.records.offers import GRAM
 from desktop.records.on_disk import FoundBuild, FoundPlace
 
-_MOST_CHARACTERS: Final = 200
-"""Of a name that is signed."""
-
 
 def identified(
-    found: FoundBuild, hashes: Hashes, progress: Progress | None = None, *, as_it_is: bool = False
+    found: FoundBuild,
+    hashes: Hashes,
+    progress: Progress | None = None,
+    *,
+    public: Callable[[FoundPlace, str], bool],
+    as_it_is: bool = False,
 ) -> LocalBuild:
     """Read the headers of its files and hash them, unless their hashes are remembered.
 
-    It has a keeper's name for it only where that keeper's checksum is right, else its file's name:
-    what is signed must not rest on a folder's name. With `as_it_is` it may be something else than
-    its keepers say.
+    It has a keeper's name for it only where that keeper's checksum is right and the name may be
+    signed, else its file's name: what is signed must not rest on a folder's name, and tells of
+    nobody's own repositories.
+
+    Args:
+        found: what was found.
+        hashes: the memory of hashes.
+        progress: of hashing.
+        public: whether a place's name may be signed for a build of that sum, see `public_names`.
+        as_it_is: it may be something else than its keepers say.
 
     Raises:
         BuildError: `on_disk_claim_wrong`, `build_changed` of one of Gram's own, where it is not
@@ -32,7 +41,7 @@ def identified(
     right = [place for place in claims if place.claimed_sha256 == local.build.sha256]
     if claims and not right and not as_it_is:
         raise _wrong(claims[0])
-    names = [p.name for p in right if p.name.isprintable() and len(p.name) <= _MOST_CHARACTERS]
+    names = [place.name for place in right if public(place, local.build.sha256)]
     return replace(local, build=replace(local.build, name=names[0])) if names else local
 
 
