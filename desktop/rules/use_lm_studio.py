@@ -31,8 +31,8 @@ def lm_studio(facts: UseFacts) -> UseWay:
     kept = facts.kept_by(PROGRAM)
     if kept is not None:
         return _way(facts, _key(kept), [], ())
-    alone = facts.repository is not None and not has_folders(facts)
-    folder = facts.repository if alone else f"local/{short_name(facts)}"
+    repository = None if has_folders(facts) else facts.repository
+    folder = repository or f"local/{short_name(facts)}"
     if all(map(is_gguf_name, facts.files)):
         key = f"{folder}/{facts.files[0].name}"
         return _way(
