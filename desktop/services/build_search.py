@@ -10,13 +10,13 @@ from desktop.builds.quant_labels import distance
 from desktop.errors import GramError, Reason
 from desktop.paths import Paths
 from desktop.records.fits import Fits, FitsRequest
-from desktop.records.offers import BuildOffer, Offers
+from desktop.records.offers import BuildOffer, OfferedBuild, Offers
 from desktop.services import offers as service
 from desktop.services.fetching import NO_ANSWER
 from desktop.services.fits_words import refuse_unknown
 from desktop.services.ground import Ground
 from desktop.services.proposal import proposed
-from desktop.services.search_rows import SearchRows
+from desktop.services.search_rows import Judged, SearchRows
 from desktop.services.search_words import Words
 from desktop.services.shelf import shelf_of
 
@@ -106,19 +106,23 @@ class BuildSearch:
         """
         models = {row.model.id for row in fits.rows} if fits else set()
         shown = {offer.build.name for offer in found.offers}
-        listed = service.Catalogue(self._paths).listed
-        meant = [b for b in listed if b.name not in shown and words.mean(b, models)]
+        catalogue = service.Catalogue(self._paths)
+        meant = [b for b in catalogue.listed if b.name not in shown and words.mean(b, models)]
         if not meant:
             return found
         held = service.Held(shelf_of(self._paths))
-        offers, told = list(found.offers), list(found.told)
-        for at, (_, group) in enumerate(groupby(meant, key=lambda build: build.repository)):
-            builds = sorted(group, key=lambda build: (build.size_bytes or 0, build.name))
-            judged = rows.of_repository(builds, held, online=found.online and at < _MOST_HEADERS)
-            made = [BuildOffer(b, judged.rows.get(b.name), held.of(b)) for b in builds]
+        offers, judged = list(found.offers), dict[str, Judged]()
+        for repository, group in groupby(meant, key=lambda build: build.repository):
+            if repository not in judged:
+                # what is here of it tells of builds that the words do not mean, too
+                every = catalogue.of_repository(repository)
+                online = found.online and len(judged) < _MOST_HEADERS
+                judged[repository] = rows.of_repository(every, held, online=online)
+            fit_of = judged[repository].rows.get
+            made = [BuildOffer(b, fit_of(b.name), held.of(b)) for b in sorted(group, key=_size)]
             offers += made if rows.request.all_builds or words.labels else _usual(made, rows)
-            told += judged.told
-        return replace(found, offers=tuple(offers), told=tuple(told))
+        told = (reason for one in judged.values() for reason in one.told)
+        return replace(found, offers=tuple(offers), told=(*found.told, *told))
 
     def _with_others(self, words: Words, found: Offers, fits: Fits | None = None) -> Offers:
         """And with the repositories that the hub finds besides."""
@@ -157,6 +161,10 @@ def repository_of(words: tuple[str, ...]) -> BuildName | None:
     """The one repository that the words name; None: they are to be looked for."""
     name = parse_name(words[0]) if len(words) == 1 else None
     return name if isinstance(name, BuildName) else None
+
+
+def _size(build: OfferedBuild) -> tuple[int, str]:
+    return build.size_bytes or 0, build.name
 
 
 def _usual(offers: Sequence[BuildOffer], rows: SearchRows) -> list[BuildOffer]:

@@ -235,6 +235,10 @@ class TestHeaders:
         assert other.fit.quant.label == "Q8_0"
         assert unknown.fit is None
 
+    def test_so_are_others_of_its_repository_that_words_mean(self, home, own):
+        [offer] = find(home, "odd", "q8_0").offers
+        assert (offer.held, offer.fit.quant.label) == (None, "Q8_0")
+
     def test_nobody_is_asked_for_its_header(self, home, own, hub):
         hub.repos["o/odd"] = Repo()
         hub.canned["/api/models/o/odd"] = [Canned(503)]
@@ -263,3 +267,9 @@ class TestHeaders:
         found = find(home, "o/mixed", hub=hub)
         assert [offer.build.model for offer in found.offers] == [None, None]
         assert found.offers[0].fit.size_bytes < len(content) < found.offers[0].fit.size_bytes * 1.1
+
+    def test_beside_it_the_catalogue_counts_for_what_may_be_one(self, home):
+        keep(home, "o/mixed", {"a-Q4_0.gguf": 1000, **FILES}, base=MODEL.aliases)
+        found = find(home, "o/mixed")
+        assert [offer.build.model for offer in found.offers] == [None, SMALL, SMALL]
+        assert [offer.fit is not None for offer in found.offers] == [False, True, True]
