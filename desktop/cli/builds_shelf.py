@@ -19,7 +19,7 @@ from desktop.cli.prose import paragraph
 from desktop.errors import BuildError, Reason
 from desktop.paths import Paths, default_paths
 from desktop.records.build_events import BuildChecked
-from desktop.records.library import Checked, Kept, LibraryEntry
+from desktop.records.library import Checked, Kept, LibraryEntry, Listed
 from desktop.records.offers import FetchState, FetchStep, HeldBuild, Shelf
 from desktop.records.on_disk import FoundBuild
 from desktop.services import shelf
@@ -95,7 +95,8 @@ def verify(name: str | None, *, as_json: bool) -> int:
     """
     paths = default_paths()
     begin_log(paths)
-    builds = (shelf.meant_build(paths, name),) if name else shelf.to_check(paths)
+    listed = Listed() if name else shelf.to_check(paths)
+    builds = (shelf.meant_build(paths, name),) if name else listed.entries
     stopped = threading.Event()
     checked: list[BuildChecked] = []
     try:
@@ -109,10 +110,12 @@ def verify(name: str | None, *, as_json: bool) -> int:
         _tell(checked, as_json=as_json)
         say_reason(Reason("verify_stopped"))
         return EXIT_STOPPED
-    if not builds and not as_json:
+    if not builds and not listed.told and not as_json:
         say("Gram has no builds of its own here.")
     _tell(checked, as_json=as_json)
-    return EXIT_ERROR if any(one.checked.told for one in checked) else 0
+    for reason in listed.told:
+        say_reason(reason)
+    return EXIT_ERROR if listed.told or any(one.checked.told for one in checked) else 0
 
 
 def _tell(checked: Sequence[BuildChecked], *, as_json: bool) -> None:
@@ -204,10 +207,11 @@ def _is_sure(entry: LibraryEntry) -> bool:
     """Ask, where somebody can answer.
 
     Raises:
-        BuildError: `remove_unasked`.
+        BuildError: `remove_unasked`, `remove_unasked_pinned`.
     """
     if not can_ask():
-        raise BuildError("remove_unasked", name=entry.name)
+        code = "remove_unasked_pinned" if entry.pinned else "remove_unasked"
+        raise BuildError(code, name=entry.name)
     pinned = f"{entry.name} is pinned, so that it stays. " if entry.pinned else ""
     size = figures.size(entry.freed_bytes)
     return click.confirm(f"{pinned}Remove {entry.name}, {size}?", err=True)

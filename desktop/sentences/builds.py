@@ -307,7 +307,7 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
     ),
     "library_unknown": Sentence(
         "There is no build {name} among those that Gram keeps.",
-        "`gram builds` shows what is here.",
+        "`gram builds` shows what is here. How a sha256 begins names a build from 8 digits on.",
     ),
     "library_not_ours": Sentence(
         "{name} was not fetched by Gram, or is a link to elsewhere: Gram does not remove it.",
@@ -354,6 +354,10 @@ SENTENCES: Final[Mapping[str, Sentence]] = {
     ),
     "remove_unasked": Sentence(
         "{name} was not removed: nobody could be asked.", "Write --yes to remove it all the same."
+    ),
+    "remove_unasked_pinned": Sentence(
+        "{name} is pinned and was not removed: nobody could be asked.",
+        "Write --yes to remove it all the same.",
     ),
     "remove_declined": Sentence("{name} stays."),
     "verify_no_sum": Sentence(

@@ -23,7 +23,7 @@ from desktop.clock import is_utc_text
 from desktop.errors import BuildError, Reason
 from desktop.paths import Paths
 from desktop.records.build_events import BuildChecked, BuildRemoved
-from desktop.records.library import BuildPreferences, Kept, LibraryEntry
+from desktop.records.library import BuildPreferences, Kept, LibraryEntry, Listed
 from desktop.records.offers import GRAM, HeldBuild, Shelf
 from desktop.records.on_disk import FoundBuild, FoundPlace, OnDisk
 from desktop.records.request import REFERENCE
@@ -117,9 +117,10 @@ def _as_found(entry: LibraryEntry) -> FoundBuild:
     return FoundBuild((place,), (entry.path,), entry.size_bytes, first_sha256=entry.sha256)
 
 
-def to_check(paths: Paths) -> tuple[LibraryEntry, ...]:
+def to_check(paths: Paths) -> Listed:
     """Gram's own that are not unfinished downloads; what was set aside is told of each time."""
-    return tuple(e for e in Library(paths).entries().entries if e.kept is not Kept.PART)
+    listed = Library(paths).entries()
+    return Listed(tuple(e for e in listed.entries if e.kept is not Kept.PART), listed.told)
 
 
 def delete(paths: Paths, entry: LibraryEntry) -> BuildRemoved:

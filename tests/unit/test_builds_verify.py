@@ -107,6 +107,15 @@ def test_what_was_set_aside_is_told_each_time(gram, builds):
     assert (aside["checked"]["told"]["code"], right["checked"]["told"]) == ("build_damaged", None)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="links")
+def test_a_drive_that_is_not_there_is_told(gram, home, tmp_path):
+    home.builds.rmdir()
+    home.builds.symlink_to(tmp_path / "unplugged")
+    said = gram("verify", status=EXIT_ERROR)
+    assert "no builds of its own" not in said.out
+    assert "builds cannot be read" in said.err
+
+
 def test_all_parts_of_a_set_are_read(home, builds, tmp_path):
     contents = [gguf_bytes(tmp_path, seed) for seed in (5, 6)]
     sums = [hashlib.sha256(content).hexdigest() for content in contents]

@@ -186,10 +186,10 @@ def test_damaged_bytes_are_set_aside_and_no_more_whole(home, tmp_path):
     data = bytearray(target.read_bytes())
     data[-1] ^= 1
     target.write_bytes(data)
-    assert [e.sha256 for e in shelf.to_check(home)] == [sha256]
+    assert [e.sha256 for e in shelf.to_check(home).entries] == [sha256]
     checked = shelf.verify(home, shelf.own_build(home, sha256))
     assert checked.checked.told.code == "library_damaged"
-    [entry] = shelf.to_check(home)
+    [entry] = shelf.to_check(home).entries
     assert shelf.verify(home, entry).checked.told.code == "build_damaged"
 
 
@@ -248,14 +248,14 @@ def test_an_unfinished_one_is_not_read_but_told(home, tmp_path):
         shelf.verify(home, entry)
     assert caught.value.code == "build_unfinished"
     assert "`gram builds get hf.co/o/r:Q4_0`" in str(caught.value)
-    assert shelf.to_check(home) == ()
+    assert shelf.to_check(home).entries == ()
     assert pieces.is_file()
 
 
 def test_what_was_set_aside_is_told_each_time(home, tmp_path):
     sha256, target = own(home, tmp_path)
     aside = target.rename(target.with_name(f"{target.name}.damaged"))
-    [entry] = shelf.to_check(home)
+    [entry] = shelf.to_check(home).entries
     assert (entry.sha256, entry.kept) == (sha256, Kept.DAMAGED)
     for _ in range(2):
         told = shelf.verify(home, entry).checked.told
