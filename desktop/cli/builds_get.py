@@ -59,6 +59,7 @@ def run(**options: Unpack[Options]) -> int:
             return EXIT_ERROR
         options[option] = True
         end = _fetched(paths, options)
+    _tell_removed(end, err=end.held is None or options["as_json"])
     if end.held is None:
         reason = end.reason or Reason("download_stopped", {"name": options["name"]})
         say_error(reason, as_json=options["as_json"])
@@ -107,9 +108,14 @@ def _fetched(paths: Paths, options: Options) -> FetchEnded:
     return event
 
 
-def _tell(end: FetchEnded, held: HeldBuild) -> None:
+def _tell_removed(end: FetchEnded, *, err: bool) -> None:
+    """What made room, whatever came of the download."""
     for entry in end.evicted.gone if end.evicted else ():
-        say(f"Removed to make room: {entry.name}, {figures.size(entry.freed_bytes)}")
+        words = f"Removed to make room: {entry.name}, {figures.size(entry.freed_bytes)}"
+        say(words, err=err)
+
+
+def _tell(end: FetchEnded, held: HeldBuild) -> None:
     if end.reason is not None:
         say_reason(end.reason)
     else:

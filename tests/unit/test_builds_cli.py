@@ -8,13 +8,15 @@ import pytest
 
 from desktop import cli
 from desktop.cli import builds_get, builds_search, builds_use
-from desktop.services import offers
+from desktop.errors import BuildError
+from desktop.services import fetching, offers
 from tests.unit.gguf_files import gguf_bytes
 from tests.unit.hub_routes import Canned, Repo, hub_server
-from tests.unit.test_fits import SMALL, ground_with, here
-from tests.unit.test_offers import REPOSITORY
+from tests.unit.test_fits import ground_with, here
 
-NAME = f"hf.co/{REPOSITORY}:Q4_K_M"
+SMALL = "smollm2-135m-instruct"
+REPOSITORY = "unsloth/SmolLM2-135M-Instruct-GGUF"
+NAME = f"hf.co/{REPOSITORY}:Q4_1"
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +36,7 @@ def alone(tmp_path, monkeypatch, home):
 def hub(monkeypatch, reference_file):
     """With the real reference build under a name of the catalogue's."""
     content = reference_file.read_bytes()
-    repo = Repo({"m-Q4_K_M.gguf": content, "m-Q4_1.gguf": content[:-1] + b"x"})
+    repo = Repo({"m-Q4_1.gguf": content, "m-Q4_0.gguf": content[:-1] + b"x"})
     with hub_server(**{REPOSITORY.replace("/", "__"): repo}) as made:
         monkeypatch.setenv("HF_ENDPOINT", made.url)
         yield made
@@ -63,8 +65,8 @@ def test_nothing_is_here_at_first(gram):
 
 
 def test_found_fetched_shown_used_checked_and_removed(gram, hub, home):
-    found = gram("search", SMALL, "q4_k_m").out
-    assert f"{REPOSITORY}:Q4_K_M" in found
+    found = gram("search", SMALL, "q4_1").out
+    assert f"{REPOSITORY}:Q4_1" in found
     assert "98.4 MB" in found
     assert "estimates" in found
 
@@ -75,7 +77,7 @@ def test_found_fetched_shown_used_checked_and_removed(gram, hub, home):
     assert f"gram bench {NAME}" in got.out
 
     assert "is here already; nothing was downloaded" in gram("get", NAME).err
-    assert "here" in gram("search", SMALL, "q4_k_m").out.splitlines()[1]
+    assert "here" in gram("search", SMALL, "q4_1").out.splitlines()[1]
 
     here_now = gram().out
     assert NAME in here_now
@@ -91,7 +93,7 @@ def test_found_fetched_shown_used_checked_and_removed(gram, hub, home):
 
     assert "Pinned" in gram("pin", REPOSITORY).out
     assert "pinned" in gram().out
-    gram("unpin", f"{REPOSITORY}:Q4_K_M")
+    gram("unpin", f"{REPOSITORY}:Q4_1")
     assert "pinned" not in gram().out
 
     refused = gram("rm", NAME, status=1)
@@ -116,7 +118,7 @@ def test_damaged_bytes_are_told_and_the_build_is_fetched_again(gram, hub, home):
 
 
 def test_json_of_a_search_and_of_a_refusal(gram, hub):
-    found = json.loads(gram("search", SMALL, "q4_k_m", "--json").out)
+    found = json.loads(gram("search", SMALL, "q4_1", "--json").out)
     [offer] = found["offers"]
     assert offer["build"]["name"] == NAME
     assert len(offer["build"]["sha256"]) == 64
@@ -200,15 +202,29 @@ class TestAsked:
         assert asked[0] == []
 
     def test_room_is_made_with_a_yes(self, gram, hub, home, asked):
-        gram("get", f"{REPOSITORY}:Q4_1")
+        gram("get", f"{REPOSITORY}:Q4_0")
         home.settings.write_text("[builds]\nbudget_gb = 0.1\n")
         assert "Removed to make room" in gram("get", NAME).out
         [question] = asked[0]
         assert "98.4 MB" in question
         assert question.endswith("Remove them, and download it?")
 
+    def test_what_was_removed_is_told_also_where_the_download_then_fails(
+        self, gram, hub, home, monkeypatch
+    ):
+        gram("get", f"{REPOSITORY}:Q4_0")
+        home.settings.write_text("[builds]\nbudget_gb = 0.1\n")
+
+        def gone(wanted, *_):
+            raise BuildError("download_gone", name=wanted.name)
+
+        monkeypatch.setattr(fetching, "download", gone)
+        said = gram("get", NAME, "--make-room", status=1).err
+        assert "Removed to make room: " in said
+        assert ":Q4_0, 98.4 MB" in said
+
     def test_there_is_no_question_where_nothing_would_help(self, gram, hub, home, asked):
-        gram("get", f"{REPOSITORY}:Q4_1")
+        gram("get", f"{REPOSITORY}:Q4_0")
         gram("pin", REPOSITORY)
         home.settings.write_text("[builds]\nbudget_gb = 0.1\n")
         said = gram("get", NAME, status=1).err
