@@ -138,10 +138,19 @@ class TestMost:
         assert "3 more models would run here" in said
         assert "more model" not in printed(*[offer(row())] * 20, most=20, online=True)
 
-    def test_without_words_twenty_are_shown(self, gram):
-        said = gram("search", "--offline").out
-        assert said.count(" in memory ") == 20
-        assert "more models would run here" in said
+    @pytest.mark.parametrize(
+        ("arguments", "shown"), [((), 20), (("",), 20), (("llama",), 23), (("--all",), 23)]
+    )
+    def test_all_are_shown_of_what_was_asked_for(self, gram, monkeypatch, arguments, shown):
+        class Found:
+            def __init__(self, *_):
+                pass
+
+            def find(self, *_, **__):
+                return Offers((offer(row()),) * 23)
+
+        monkeypatch.setattr(builds_search, "BuildSearch", Found)
+        assert gram("search", *arguments).out.count("o/m:Q4_K_M") == shown
 
 
 class TestAll:
