@@ -92,7 +92,7 @@ def _is_of(wanted: BuildName, place: FoundPlace) -> bool:
         or known.repository.casefold() != wanted.repository.casefold()
     ):
         return False
-    if wanted.revision is not None:
+    if wanted.revision is not None or known.revision is not None:
         return False  # another one may have another file of that name
     if wanted.file is not None:
         return _is_file(wanted.file.casefold(), known, place)

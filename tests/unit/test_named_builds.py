@@ -142,6 +142,14 @@ def test_folders_count_in_the_hub_s_own_cache(home, person, model):
     assert error.code == "build_not_here"
 
 
+def test_another_revision_is_not_meant_by_the_repository_s_name(home, person, model):
+    address = f"https://huggingface.co/o/r/blob/{'a' * 40}/tiny-Q4_K_M.gguf"
+    fetched(home, address, model)
+    for name in ("o/r", "hf.co/o/r:Q4_K_M", "hf.co/o/r:tiny-Q4_K_M.gguf"):
+        assert refused(lambda name=name: named_build(home, name)).code == "build_not_here"
+    assert named_build(home, address).build.name == address
+
+
 def test_gram_s_own_is_found_by_how_its_sum_begins(home, model):
     path = fetched(home, "hf.co/o/r:Q4_K_M", model)
     sha256 = sha256_of(path)
