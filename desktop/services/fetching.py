@@ -114,10 +114,10 @@ class Fetch:
             self._tell(reason)
         if self.request.limit_bytes_s is None:
             self.control.limit(limit_of(preferences))
-        self._say(FetchState.ASKING)
         name = hub_name(self.request.name, self._environment)
         if not isinstance(name, BuildName):
             return self._called_so(no_name(self.request.name))
+        self._say(FetchState.ASKING)
         try:
             asked = self._asked(name, preferences)
         except BuildError as e:
