@@ -11,7 +11,7 @@ from desktop.builds.names import BuildName, parse_name
 from desktop.builds.quant_labels import label_of
 from desktop.builds.split_sets import Whole, read_whole
 from desktop.builds.store import Named
-from desktop.errors import GramError, Reason
+from desktop.errors import GramError, Param, Reason
 from desktop.paths import Paths
 from desktop.records.fits import Fit, FitRow, FitsRequest
 from desktop.records.offers import GRAM, BuildUse
@@ -60,7 +60,7 @@ def use_of_build(
     told = () if row.runs else row.estimate.reasons[:1]
     used = row.estimate.use.context
     if context is not None and used < context:
-        more = {"name": _name(named), "trained": used, "asked": context}
+        more: dict[str, Param] = {"name": _name(named), "trained": used, "asked": context}
         told = (Reason("use_context_trained", more), *told)
     return BuildUse(_name(named), ways_of(_facts(named, whole, _settings(known, row))), told)
 

@@ -65,6 +65,25 @@ def test_what_was_added_is_forgotten_in_json_too(gram, home, tmp_path):
     assert Listings(home.data).read()[0] == {}
 
 
+@pytest.mark.parametrize("pinned", [True, False])
+def test_where_nobody_can_be_asked_it_stays_and_whether_it_is_pinned_is_said(
+    gram, home, tmp_path, pinned
+):
+    _, target = own(home, tmp_path)
+    if pinned:
+        gram("pin", "o/r")
+    said = gram("rm", "o/r", status=1).err
+    assert "Write --yes" in said
+    assert ("is pinned" in said) is pinned
+    assert target.is_file()
+
+
+def test_how_many_digits_of_a_sum_name_a_build_is_said(gram, home, tmp_path):
+    sha256, _ = own(home, tmp_path)
+    assert "from 8 digits on" in " ".join(gram("pin", sha256[:7], status=1).err.split())
+    gram("pin", sha256[:8])
+
+
 def test_a_pinned_one_is_asked_about_as_such(gram, home, tmp_path, answers):
     _, target = own(home, tmp_path)
     gram("pin", "o/r")
