@@ -256,7 +256,7 @@ def _builds_states(window: MainWindow, services: object) -> Iterator[str]:
     yield "48-builds-downloading"
     services.post(builds_demo.no_room(name))
     yield "49-builds-no-room"
-    services.post(builds_demo.failed(name, "download_gated"))
+    services.post(builds_demo.gated(name))
     yield "50-builds-refused"
     services.post(builds_demo.arrived(name))
     yield "51-builds-done"

@@ -191,8 +191,13 @@ def kept(held: HeldBuild) -> str:
     return _tr(_KEPT[held.kept])
 
 
-def offer_lines(offer: BuildOffer) -> Iterator[str]:
-    """All that is known of a build that can be had."""
+def offer_lines(offer: BuildOffer, page: str) -> Iterator[str]:
+    """All that is known of a build that can be had, whose repository's page is `page`."""
+    yield from _known_lines(offer, page)
+    yield _tr("Its page: {address}").format(address=page)
+
+
+def _known_lines(offer: BuildOffer, page: str) -> Iterator[str]:
     build = offer.build
     if is_found(offer):
         words = _tr("{name} holds files of builds. Show builds asks it for them and keeps it here.")
@@ -201,7 +206,7 @@ def offer_lines(offer: BuildOffer) -> Iterator[str]:
     if offer.held is not None:
         yield _keeper_line(offer.held)
     if build.gated:
-        yield whole(Reason("download_gated", {"name": build.name}))
+        yield whole(Reason("download_gated", {"name": build.repository, "page": page}))
     yield _tr("{name}, packaged by {packager}.").format(name=build.name, packager=build.packager)
     yield _size_line(offer)
     if len(build.files) > 1:

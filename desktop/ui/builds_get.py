@@ -278,14 +278,8 @@ class GetPart(QWidget):
         if found is None:
             self.pane.show_nothing(self._notes())
         else:
-            self.pane.show_lines(offer_title(found), self._lines(found))
-
-    def _lines(self, offer: BuildOffer) -> Iterator[str]:
-        page = self._hub.page(offer.build.repository)
-        words = self.tr("Its page: {address}").format(address=page)
-        lines = (*offer_lines(offer), words)
-        # where something has to be done there it comes first
-        yield from (words, *lines[:-1]) if offer.build.gated else lines
+            page = self._hub.page(found.build.repository)
+            self.pane.show_lines(offer_title(found), offer_lines(found, page))
 
     def _notes(self) -> Iterator[str]:
         """How to read the table, and what is said once of all rows."""

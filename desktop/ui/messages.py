@@ -49,10 +49,16 @@ _ADVICE: Final[Mapping[str, str]] = {
     "build_not_found": QT_TRANSLATE_NOOP(
         "Reasons", "Choose the file again: it may have been moved, or its drive disconnected."
     ),
+    "build_damaged": QT_TRANSLATE_NOOP("Reasons", "Download it again."),
+    "build_unfinished": QT_TRANSLATE_NOOP("Reasons", "Download it again: it goes on where it was."),
+    "build_no_name": QT_TRANSLATE_NOOP(
+        "Reasons",
+        "Names are written owner/repo, hf.co/owner/repo:Q4_K_M or owner/repo/file.gguf, or as an "
+        "address of Hugging Face or of the mirror in HF_ENDPOINT.",
+    ),
     "download_gated": QT_TRANSLATE_NOOP(
         "Reasons",
-        "Open its page on Hugging Face, agree to them, and make a token for reading; then try "
-        "again with it.",
+        "Open {page}, agree to them, and make a token for reading; then try again with it.",
     ),
     "download_metered": QT_TRANSLATE_NOOP(
         "Reasons", "Wait for another connection, or download it all the same."

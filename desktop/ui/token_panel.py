@@ -77,7 +77,7 @@ class TokenPanel(QWidget):
             then_fetched: something goes on when there is one.
         """
         self.banner.hide()
-        self.token.clear()
+        self.forget()
         self.show_busy(busy=False)
         name = self._hub.name
         self.title.setText(self._title(repository, gated=gated))
@@ -115,8 +115,8 @@ class TokenPanel(QWidget):
             part.setEnabled(not busy)
 
     def forget(self) -> None:
-        """Nothing of the token stays in the window."""
-        self.token.clear()
+        """Nothing of the token stays in the window, in what can be undone neither."""
+        self.token.setText("")
 
     def _title(self, repository: str, *, gated: bool) -> str:
         if not repository:

@@ -140,8 +140,8 @@ def offer(fit: FitRow, owner: str, *, asked: bool = True, **changes: object) -> 
         size_bytes=size if asked else None,
         sha256=sum_of(9) if asked else None,
         files=(file,) if asked else (),
-        context_trained=131072,
-        license="llama3.1",
+        context_trained=fit.model.context_trained,
+        license=fit.model.license,
         gated=False if asked else None,
         listed_at=LISTED if asked else None,
     )
@@ -157,8 +157,8 @@ def offers() -> Offers:
     offload = [r for r in by if r.fit is Fit.WITH_OFFLOAD]
     nowhere = [r for r in by if not r.runs]
     made = [
-        offer(runs[0], "bartowski", license="llama3.2", held=HELD),
-        offer(runs[1], "ggml-org", asked=False, license="apache-2.0"),
+        offer(runs[0], "bartowski", held=HELD),
+        offer(runs[1], "ggml-org", asked=False),
         offer(runs[2], "unsloth", gated=True),
         offer(runs[3], "lmstudio-community", held=OTHERS),
         *(offer(r, "bartowski") for r in offload[:3]),
@@ -221,6 +221,15 @@ def arrived(name: str) -> FetchEnded:
     """What was asked for is here."""
     file = f"{name.rpartition('/')[2].replace('-GGUF:', '-')}.gguf"
     return ended(name, own(9, name, file, size_of(name)))
+
+
+def gated(name: str) -> FetchEnded:
+    """As the hub refuses it."""
+    repository = name.removeprefix("hf.co/").partition(":")[0]
+    reason = Reason(
+        "download_gated", {"name": repository, "page": f"https://huggingface.co/{repository}"}
+    )
+    return FetchEnded(name, None, reason)
 
 
 def failed(name: str, code: str, **params: str | int) -> FetchEnded:

@@ -321,15 +321,17 @@ class TestGet:
         assert get.pane.title.text() == f"{offer.fit.model.name} · {offer.fit.quant.label}"
         assert f"{offer.build.name}, packaged by {offer.build.packager}." in said
         assert "as its repository listed it on" in said
-        assert "Licence, as declared: llama3.1." in said
+        assert f"Licence, as declared: {offer.build.license}." in said
         assert "Estimate for" in said
 
     def test_a_gated_build_says_what_to_do(self, get):
         offer = select(get, lambda o: bool(o.build.gated))
         at = get.model.find(lambda o: o is offer)
         assert get.model.text(at, 3).endswith("gated")
-        page, first, *_ = get.pane.text.toPlainText().splitlines()
-        assert page == f"Its page: https://huggingface.co/{offer.build.repository}"
+        first, *_, last = get.pane.text.toPlainText().splitlines()
+        page = f"https://huggingface.co/{offer.build.repository}"
+        assert f"Open {page}, agree to them" in first
+        assert last == f"Its page: {page}"
         assert "agreed to its maker's terms" in first
         assert "make a token" in first
 
@@ -698,9 +700,11 @@ class TestRefusals:
 
     def test_a_gated_one_says_what_to_do(self, qtbot, page, services):
         name = begin(qtbot, page.get)
-        services.post(builds_demo.failed(name, "download_gated"))
+        services.post(builds_demo.gated(name))
         said = page.strips.strip(name).banner.accessibleName()
-        assert "Open its page on Hugging Face" in said
+        assert (
+            f"Open https://huggingface.co/{name.removeprefix('hf.co/').partition(':')[0]}," in said
+        )
 
     def test_an_error_that_names_no_build_is_told_with_its_name(self, qtbot, page, services):
         name = begin(qtbot, page.get)
@@ -863,7 +867,7 @@ class TestToken:
 
     def test_a_refused_download_leads_to_it_and_goes_on(self, qtbot, section, page, services):
         name = begin(qtbot, page.get)
-        services.post(builds_demo.failed(name, "download_gated"))
+        services.post(builds_demo.gated(name))
         press(qtbot, page.strips.strip(name), "Give a token")
         panel = section.tokens.panel
         assert section.place == TOKEN
@@ -1171,6 +1175,35 @@ def test_everything_reachable_has_a_name(qtbot, window, page, services, part):
     ]
     assert len(found) >= 12
     assert not nameless
+
+
+def test_the_token_panel_has_names_and_room(qtbot, window, section, page, services):
+    window.resize(1024, 640)
+    qtbot.waitUntil(lambda: window.height() == 640)
+    longest = f"{'o' * 40}/{'Long-Name' * 10}-GGUF"
+    offer = of_repository(longest, "Q4_K_M")
+    offer = replace(offer, build=replace(offer.build, gated=True))
+    services.post(builds_demo.offers_known(offers=(offer,)))
+    page.get.table.selectRow(0)
+    press(qtbot, page.get, "Give a token")
+    panel = section.tokens.panel
+    qtbot.waitUntil(panel.keep.isVisible)
+    within = [w for w in reachable(window) if panel.isAncestorOf(w)]
+    names = [QAccessible.queryAccessibleInterface(w).text(QAccessible.Text.Name) for w in within]
+    assert len(names) == len(set(names)) == 7
+    assert all(names)
+    assert window.minimumSizeHint().width() <= 1024
+    for button in panel.findChildren(QPushButton):
+        assert button.mapTo(window, button.rect().topRight()).x() < window.width()
+
+
+def test_a_token_cannot_be_taken_back_out_of_its_field(qtbot, section, get, gated):
+    press(qtbot, get, "Give a token")
+    panel = section.tokens.panel
+    qtbot.keyClicks(panel.token, "hf_geheim")
+    press(qtbot, panel, "Back")
+    panel.token.undo()
+    assert panel.token.text() == ""
 
 
 def test_buttons_that_are_called_alike_are_told_apart(page, services):
