@@ -75,6 +75,8 @@ class HeldBuild:
     """Of one of Gram's own: of all its files once they are there; None: not known."""
     also: tuple[str, ...] = ()
     """What else it is called by who keeps it: one file may have many names."""
+    build_sha256: str | None = None
+    """Of all its files, as `split_sets.sum_of`; Gram's own as noted. None: not all are hashed."""
 
 
 class Place(StrEnum):

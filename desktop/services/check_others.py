@@ -18,7 +18,7 @@ from desktop.records.build_events import BuildChecked
 from desktop.records.library import Checked
 from desktop.records.offers import OfferedBuild
 from desktop.records.on_disk import FoundBuild, FoundPlace
-from desktop.services.offers import Catalogue
+from desktop.services.offers import Catalogue, sum_of_offer
 
 
 def check_others(paths: Paths, found: FoundBuild, progress: Progress | None = None) -> BuildChecked:
@@ -54,7 +54,7 @@ def _wrong(paths: Paths, found: FoundBuild, progress: Progress | None) -> Reason
         programs = ", ".join(dict.fromkeys(place.program for place in found.places))
         nobody = {"name": found.name, "programs": programs, "sha256": sha256}
         return Reason("verify_no_sum", nobody)
-    if any(_sum(build) == sha256 for build in listed.values()):
+    if any(sum_of_offer(build) == sha256 for build in listed.values()):
         return None
     first = next(iter(listed.values()))
     return Reason("verify_other", {"name": found.name, "repository": first.repository})
@@ -67,14 +67,9 @@ def _listed(paths: Paths, place: FoundPlace) -> Iterator[OfferedBuild]:
         return
     file = place.path.name.casefold()
     for build in Catalogue(paths).of_repository(name.repository):
-        if _sum(build) is None:
+        if sum_of_offer(build) is None:
             continue
         named, own = parse_name(build.name), build.files[0].path.rpartition("/")[2]
         same = isinstance(named, BuildName) and named.same_build(name)
         if same or own.casefold() == file:
             yield build
-
-
-def _sum(build: OfferedBuild) -> str | None:
-    sums = [file.sha256 for file in build.files if file.sha256]
-    return sum_of(sums) if sums and len(sums) == len(build.files) else None

@@ -13,6 +13,7 @@ from desktop.builds.on_disk.here import is_file
 from desktop.builds.preferences import remove_folder
 from desktop.builds.repository import Hub
 from desktop.builds.shipped import shipped_builds
+from desktop.builds.split_sets import sum_of
 from desktop.clock import utc_now
 from desktop.errors import GramError, Reason
 from desktop.estimate.sizes import may_hold
@@ -239,9 +240,18 @@ class Held:
 
 
 def _may_be(held: HeldBuild, build: OfferedBuild) -> bool:
-    """By its size, where both are known: of an unfinished one it is what has come."""
+    """By all sums, else by the size, where both are known: of an unfinished one it is what came."""
+    whole = sum_of_offer(build)
+    if whole and held.build_sha256:
+        return whole == held.build_sha256
     known = held.kept is Kept.WHOLE and build.size_bytes is not None
     return not known or held.size_bytes == build.size_bytes
+
+
+def sum_of_offer(build: OfferedBuild) -> str | None:
+    """Of all its files, as `split_sets.sum_of`; None: its repository told none of one of them."""
+    sums = [file.sha256 for file in build.files if file.sha256]
+    return sum_of(sums) if sums and len(sums) == len(build.files) else None
 
 
 def ask(paths: Paths, environment: Mapping[str, str], repositories: Iterable[str]) -> Asked:

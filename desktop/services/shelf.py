@@ -19,6 +19,7 @@ from desktop.builds.on_disk.kinds import Headers
 from desktop.builds.preferences import read_preferences
 from desktop.builds.quant_labels import label_of
 from desktop.builds.reference import reference
+from desktop.builds.split_sets import sum_of
 from desktop.clock import is_utc_text
 from desktop.errors import BuildError, Reason
 from desktop.paths import Paths
@@ -172,6 +173,7 @@ def of_others(found: FoundBuild) -> HeldBuild:
         _keepers(found),
         quantization=found.quantization or _label(found),
         also=_also(found.name, found.places),
+        build_sha256=found.sha256,
     )
 
 
@@ -181,11 +183,11 @@ def uses_in(paths: Paths) -> Memory:
 
 
 def _of_library(library: Library, entry: LibraryEntry) -> HeldBuild:
-    names = tuple(library.row(entry.sha256).files) if entry.ours else (entry.path.name,)
+    files = library.row(entry.sha256).files if entry.ours else {entry.path.name: entry.sha256}
     return HeldBuild(
         entry.name,
         entry.sha256,
-        tuple(entry.path.with_name(name) for name in names),
+        tuple(entry.path.with_name(name) for name in files),
         entry.size_bytes,
         (GRAM,),
         entry.kept,
@@ -195,6 +197,7 @@ def _of_library(library: Library, entry: LibraryEntry) -> HeldBuild:
         entry.used_at,
         label_of(entry.path.name),
         entry.whole_bytes,
+        build_sha256=sum_of(tuple(files.values())),
     )
 
 
@@ -210,7 +213,7 @@ def _by_header(held: HeldBuild, headers: Headers) -> HeldBuild:
 def _with_keepers(own: list[HeldBuild], others: tuple[FoundBuild, ...]) -> Iterator[HeldBuild]:
     """Gram's own, with the programs that keep the same bytes."""
     for held in own:
-        same = [found for found in others if found.first_sha256 == held.sha256]
+        same = [found for found in others if _is_same(found, held)]
         programs = [program for found in same for program in _keepers(found)]
         also = _also(held.name, (place for found in same for place in found.places))
         yield replace(held, keepers=(GRAM, *dict.fromkeys(programs)), also=also)
@@ -219,10 +222,16 @@ def _with_keepers(own: list[HeldBuild], others: tuple[FoundBuild, ...]) -> Itera
 def _only_elsewhere(
     own: list[HeldBuild], others: tuple[FoundBuild, ...], uses: Memory
 ) -> Iterator[HeldBuild]:
-    sums = {held.sha256 for held in own}
     for found in others:
-        if found.first_sha256 not in sums:
+        if not any(_is_same(found, held) for held in own):
             yield replace(of_others(found), used_at=_used_at(found, uses))
+
+
+def _is_same(found: FoundBuild, held: HeldBuild) -> bool:
+    """By the first file where not all are hashed: sets may differ in a later one."""
+    if found.sha256 and held.build_sha256:
+        return found.sha256 == held.build_sha256
+    return found.first_sha256 is not None and found.first_sha256 == held.sha256
 
 
 def _used_at(found: FoundBuild, uses: Memory) -> str | None:
