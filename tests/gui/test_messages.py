@@ -89,6 +89,13 @@ def test_the_windows_advice_names_no_terminal_option(qapp):
         assert "--" not in messages.advice(Reason(code, {"detail": "x"}))
 
 
+@pytest.mark.parametrize("code", ["build_damaged", "build_unfinished", "build_no_name"])
+def test_the_windows_advice_about_builds_here_names_no_command(qapp, code):
+    reason = Reason(code, {"name": "x", "words": "x", "command": "gram builds get x"})
+    assert "`gram builds" in reason.advice()
+    assert "`" not in messages.advice(reason)
+
+
 @pytest.mark.parametrize("code", ["download_gated", "hub_token", "hub_unknown"])
 def test_the_windows_advice_about_tokens_names_no_command(qapp, code):
     reason = Reason(code, {"page": "https://huggingface.co/o/r"})
