@@ -15,8 +15,9 @@ from desktop.power import power_model
 from desktop.power.power_model import CardModel
 from desktop.records.energy import MeterFacts, MeterKind, Scope, Source
 from desktop.records.events import Phase
+from desktop.records.offers import FetchState
 from desktop.records.run import Note
-from desktop.ui import messages, power_words
+from desktop.ui import fetch_strip, messages, power_words
 
 UI = Path(messages.__file__).parent
 SHOWING = {
@@ -116,6 +117,10 @@ def test_what_a_download_asks_is_answered_by_options_there_and_buttons_here(qapp
     assert named in Reason(code, {}).advice()
     assert "`" not in messages.advice(Reason(code, {}))
     assert named not in messages.advice(Reason(code, {}))
+
+
+def test_every_state_of_a_download_has_words(qapp):
+    assert set(fetch_strip._STATES) == set(FetchState)
 
 
 def test_sizes_have_a_unit_that_suits_them(qapp):
