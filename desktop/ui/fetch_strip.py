@@ -118,8 +118,9 @@ class FetchStrip(QFrame):
         self._show_ended()
         kind = Kind.WARN if reason.code in _ANSWERS else Kind.ERROR
         words = messages.sentence(reason)
-        if self.name not in words:
-            # several may have failed
+        named = str(reason.params.get("name") or self.name)
+        if named not in self.name or named not in words:
+            # several may have failed; a repository's name is enough
             words = f"{self.name}: {words}"
         self.banner.say(kind, words, messages.advice(reason), self._answers(reason))
 

@@ -705,6 +705,8 @@ class TestRefusals:
         assert (
             f"Open https://huggingface.co/{name.removeprefix('hf.co/').partition(':')[0]}," in said
         )
+        # its repository's name says which it is
+        assert name not in said
 
     def test_an_error_that_names_no_build_is_told_with_its_name(self, qtbot, page, services):
         name = begin(qtbot, page.get)
