@@ -17,8 +17,9 @@ from desktop.builds.listings import Listings
 from desktop.errors import BuildError, GramError, Reason
 from desktop.records.estimate import Estimate, Use
 from desktop.records.fits import Fit, FitRow
-from desktop.records.library import Kept
+from desktop.records.library import BuildPreferences, Kept
 from desktop.records.offers import GRAM, FetchRequest, FetchState
+from desktop.services import fetching as module
 from desktop.services.fetching import Fetch, Judge, Means
 from desktop.services.pace import Silence
 from desktop.services.profiles import models
@@ -179,35 +180,35 @@ def test_a_header_that_is_none_is_an_error_before_anything_is_fetched(home, else
     assert not any(home.builds.iterdir())
 
 
-class TestRoom:
-    def settle(self, home, hub, tmp_path, budget_bytes):
-        """An older build, and a budget that both do not have room in."""
-        old = gguf_bytes(tmp_path, 2)
-        hub.repos["o/old"] = Repo({"old-Q4_0.gguf": old})
-        fetch(hub, home, name="hf.co/o/old:Q4_0").run()
-        home.settings.write_text(f"[builds]\nbudget_gb = {budget_bytes / 1e9:.9f}\n")
-        return own_build(home, "o/old:Q4_0")
+@pytest.fixture
+def settled(home, hub, tmp_path, content, monkeypatch):
+    """An older build, and a budget that both do not have room in."""
+    hub.repos["o/old"] = Repo({"old-Q4_0.gguf": gguf_bytes(tmp_path, 2)})
+    fetch(hub, home, name="hf.co/o/old:Q4_0").run()
+    # less than the settings allow: real builds are larger
+    little = BuildPreferences(budget_gb=(len(content) + 10) / 1e9)
+    monkeypatch.setattr(module, "read_preferences", lambda _: (little, ()))
+    return own_build(home, "o/old:Q4_0")
 
-    def test_nothing_goes_that_nobody_was_asked_about(self, home, hub, tmp_path, content):
-        old = self.settle(home, hub, tmp_path, len(content) + 10)
+
+class TestRoom:
+    def test_nothing_goes_that_nobody_was_asked_about(self, settled, home, hub, tmp_path, content):
         with pytest.raises(BuildError) as caught:
             fetch(hub, home).run()
         assert caught.value.code == "library_needs_room"
         assert "hf.co/o/old:Q4_0" in str(caught.value)
-        assert old.path.is_file()
+        assert settled.path.is_file()
 
-    def test_the_least_recently_used_goes_when_it_may(self, home, hub, tmp_path, content):
-        old = self.settle(home, hub, tmp_path, len(content) + 10)
+    def test_the_least_recently_used_goes_when_it_may(self, settled, home, hub, tmp_path, content):
         end = fetch(hub, home, make_room=True).run()
         assert [gone.name for gone in end.evicted.gone] == ["hf.co/o/old:Q4_0"]
-        assert not old.path.exists()
+        assert not settled.path.exists()
         assert end.held.files[0].read_bytes() == content
 
-    def test_pinned_ones_stay(self, home, hub, tmp_path, content):
-        old = self.settle(home, hub, tmp_path, len(content) + 10)
-        Library(home).pin(old.sha256, pinned=True)
+    def test_pinned_ones_stay(self, settled, home, hub, tmp_path, content):
+        Library(home).pin(settled.sha256, pinned=True)
         assert code_of(fetch(hub, home, make_room=True).run) == "library_short"
-        assert old.path.is_file()
+        assert settled.path.is_file()
 
 
 def test_without_a_connection_what_is_here_is_known(hub, home):
@@ -291,35 +292,37 @@ def test_another_version_is_not_called_as_the_main_branch_is(hub, home, content)
     assert code_of(fetch(hub, home, name=other).run) == "hub_unreachable"
 
 
-def test_what_was_removed_is_told_whatever_comes_of_the_download(home, hub, tmp_path, content):
-    old = TestRoom().settle(home, hub, tmp_path, len(content) + 10)
+def test_what_was_removed_is_told_whatever_comes_of_the_download(
+    settled, home, hub, tmp_path, content
+):
     bytes_of = f"/o/r/resolve/{COMMIT}/x-Q4_0.gguf"
     hub.canned[bytes_of] = [headers_of(content), Canned(404)]
     end = fetch(hub, home, make_room=True).run()
     assert (end.held, end.reason.code) == (None, "download_gone")
-    assert [gone.sha256 for gone in end.evicted.gone] == [old.sha256]
+    assert [gone.sha256 for gone in end.evicted.gone] == [settled.sha256]
 
 
-def test_files_that_are_not_given_are_known_before_anything_goes(home, hub, tmp_path, content):
-    old = TestRoom().settle(home, hub, tmp_path, len(content) + 10)
+def test_files_that_are_not_given_are_known_before_anything_goes(
+    settled, home, hub, tmp_path, content
+):
     hub.repos["o/r"] = replace(hub.repos["o/r"], gated=True)
     for anyway in (False, True):
         call = fetch(hub, home, make_room=True, anyway=anyway).run
         assert code_of(call) == "download_gated"
-    assert old.path.is_file()
+    assert settled.path.is_file()
 
 
-def test_nothing_comes_where_what_was_to_go_has_stayed(home, hub, tmp_path, content):
-    old = TestRoom().settle(home, hub, tmp_path, len(content) + 10)
+def test_nothing_comes_where_what_was_to_go_has_stayed(settled, home, hub, tmp_path, content):
     with FileLock(home.measure_lock):
         end = fetch(hub, home, make_room=True).run()
     assert (end.held, end.reason.code) == (None, "library_measuring")
-    assert old.path.is_file()
+    assert settled.path.is_file()
     assert not list(home.builds.glob("*/x-*"))
 
 
-def test_a_stop_while_builds_are_removed_is_heard(home, hub, tmp_path, content, monkeypatch):
-    old = TestRoom().settle(home, hub, tmp_path, len(content) + 10)
+def test_a_stop_while_builds_are_removed_is_heard(
+    settled, home, hub, tmp_path, content, monkeypatch
+):
     one = fetch(hub, home, make_room=True)
     real = Fetch._plan
 
@@ -330,7 +333,7 @@ def test_a_stop_while_builds_are_removed_is_heard(home, hub, tmp_path, content, 
     monkeypatch.setattr(Fetch, "_plan", plan)
     end = one.run()
     assert (end.held, end.stopped) == (None, True)
-    assert old.path.is_file()
+    assert settled.path.is_file()
 
 
 def test_while_somebody_measures_nothing_comes(hub, home):
