@@ -16,10 +16,6 @@ log = logging.getLogger(__name__)
 Post = Callable[[FetchStep | FetchEnded], None]
 _JOIN_S = 2.0
 _MEASURING = "measuring"
-_ENDS_ITSELF = frozenset(
-    {FetchState.FETCHING, FetchState.SILENT, FetchState.PAUSED, FetchState.CHECKING}
-)
-"""In these a stop is heard at once; a hub that is asked may be silent for long."""
 
 
 @dataclass(eq=False, slots=True)
@@ -27,7 +23,6 @@ class _Job:
     """One download; all but `fetch` is guarded by the queue's lock."""
 
     fetch: Fetch
-    state: FetchState = FetchState.WAITING
     over: bool = False
     """Its end was told: nothing more of it is."""
     thread: threading.Thread | None = field(default=None)
@@ -73,7 +68,7 @@ class Fetches:
             if job is None:
                 return
             job.fetch.control.stop()
-            if job.state not in _ENDS_ITSELF:
+            if not job.fetch.hears_stops:
                 self._end(job, FetchEnded(name, None, stopped=True))
 
     def limit(self, bytes_s: float | None) -> None:
@@ -110,7 +105,6 @@ class Fetches:
                 job = self._jobs.get(request.name)
                 # one that was left behind says no more
                 if job is not None and job.fetch is fetch:
-                    job.state = told.state
                     self._tell(told)
 
         fetch = Fetch(request, self._means, step)

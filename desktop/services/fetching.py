@@ -97,6 +97,8 @@ class Fetch:
         self._judge, self._manner, self._post = means.judge, means.manner, post
         self._library = Library(means.paths)
         self._pace = Pace()
+        self.hears_stops = False
+        """Nothing that it waits for can be silent for long any more."""
 
     def run(self) -> FetchEnded:
         """Find it here, or fetch it.
@@ -128,8 +130,7 @@ class Fetch:
             return asked
         build, wanted = asked
         self.control.check()
-        # from here on a stop is heard at once
-        self._say(FetchState.FETCHING, 0, build.size_bytes)
+        self.hears_stops = True
         # noted before room is made for it: so its own unfinished files are not what goes
         targets = self._expect(build, wanted)
         evicted = self._make_room(build, targets, preferences)

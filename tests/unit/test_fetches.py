@@ -24,6 +24,7 @@ class Stand:
         from desktop.builds.control import Control
 
         self.request, self.control, self._post = request, Control(), post
+        self.hears_stops = False
         self.go, self.asking = threading.Event(), threading.Event()
         self.error = None
         Stand.made[request.name] = self
