@@ -50,12 +50,16 @@ class OwnList:
             rows, broken = self.read()
             if broken is not None:
                 self._set_aside()
-            table = {"v": _VERSION, self._key: changed(rows)}
-            data = json.dumps(table, indent=1, ensure_ascii=True).encode("ascii")
+            data = self._written(changed(rows))
             if len(data) > _MAX_BYTES:
                 raise self._error("it would be too large")
             with written_beside(self._file, data) as beside:
                 beside.replace(self._file)
+
+    def _written(self, rows: Mapping[str, Any]) -> bytes:
+        """A row a line: with every value on one, writing takes ten times as long."""
+        lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(row)}" for name, row in rows.items())
+        return f'{{"v": {_VERSION}, "{self._key}": {{\n{lines}\n}}}}\n'.encode("ascii")
 
     def _parsed(self) -> Mapping[str, Any]:
         with open(self._file, "rb", opener=never_a_pipe) as file:

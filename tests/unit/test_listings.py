@@ -195,3 +195,11 @@ class TestRenamed:
         table["repositories"]["o/r"]["asked_as"] = "../x"
         file.write_text(json.dumps(table))
         assert kept.read()[0]["o/r"].listing == listing()
+
+
+def test_a_row_is_a_line_of_the_file(tmp_path):
+    kept = Listings(tmp_path)
+    for repo in ("r1", "r2"):
+        kept.keep(listing(repo), START)
+    _, *rows, _ = (tmp_path / LIST).read_text().splitlines()
+    assert [row.partition(":")[0] for row in rows] == ['"o/r1"', '"o/r2"']
