@@ -2,21 +2,24 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from desktop.builds.grouping import group
 from desktop.builds.names import BuildName, parse_name
 from desktop.builds.quant_labels import distance, is_tag_of
-from desktop.builds.repository import Hub
 from desktop.builds.split_names import whole_path
 from desktop.errors import BuildError
 from desktop.records.remote import Listing, RemoteBuild
 
 MAIN: Final = "main"
+if TYPE_CHECKING:
+    # requests: not for who chooses among what is known already
+    from desktop.builds.repository import Hub
+
 _MOST_TOLD: Final = 40
 
 
-def find(hub: Hub, text: str) -> RemoteBuild:
+def find(hub: "Hub", text: str) -> RemoteBuild:
     """The build that `text` means: `hf.co/owner/repo:Q4_K_M`, `owner/repo`, a file's address.
 
     Raises:
@@ -28,7 +31,7 @@ def find(hub: Hub, text: str) -> RemoteBuild:
     return choose(listing(hub, name), name)
 
 
-def listing(hub: Hub, name: BuildName) -> Listing:
+def listing(hub: "Hub", name: BuildName) -> Listing:
     """All builds of the repository that `name` names, at one commit.
 
     Raises:

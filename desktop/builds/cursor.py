@@ -27,8 +27,8 @@ class Source(Protocol):
 class Cursor:
     """A position in the header of the file `name`.
 
-    Every method raises BuildError: `gguf_cut_header` where the bytes end too early, `gguf_header` where a
-    length is beyond the limits.
+    Every method raises BuildError: `gguf_cut_header` where the bytes end too early, `gguf_header`
+    where a length is beyond the limits.
     """
 
     def __init__(self, stream: Source, name: str) -> None:

@@ -14,8 +14,9 @@ import requests
 import urllib3
 
 from desktop.builds.addresses import NotSecureError
+from desktop.builds.endpoints import host_of
 from desktop.builds.hub_errors import check, unusable
-from desktop.builds.hub_session import HubSession, host_of
+from desktop.builds.hub_session import HubSession
 from desktop.builds.ranges import (
     BLOCK_BYTES,
     CONNECT_TIMEOUT_S,

@@ -11,7 +11,8 @@ from typing import Final
 
 import requests
 
-from desktop.builds.hub_session import HubSession, host_of
+from desktop.builds.endpoints import host_of
+from desktop.builds.hub_session import HubSession
 from desktop.builds.names import is_repository
 from desktop.builds.ranges import wait_told_s
 from desktop.errors import BuildError

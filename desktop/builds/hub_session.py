@@ -1,34 +1,17 @@
 """Connections to one Hugging Face or mirror of it: who gets the token."""
 
 import re
-from collections.abc import Mapping
 from typing import Final
 
 import requests
 from requests.auth import AuthBase
 
-from desktop.builds.addresses import NotSecureError, check_address, origin
+from desktop.builds.addresses import origin
 from desktop.builds.careful_session import CarefulSession
-from desktop.builds.names import HUB
-from desktop.builds.reference import ENDPOINT_VARIABLE
+from desktop.builds.endpoints import as_endpoint, host_of
 from desktop.errors import BuildError
 
 _TOKEN: Final = re.compile(r"[\x21-\x7e]{1,512}")
-
-
-def endpoint_of(environment: Mapping[str, str]) -> str:
-    """The address of Hugging Face, or of the mirror that `HF_ENDPOINT` names.
-
-    Raises:
-        BuildError: `hub_address`.
-    """
-    told = environment.get(ENDPOINT_VARIABLE, "").strip()
-    return _endpoint(told) if told else HUB
-
-
-def host_of(endpoint: str) -> str:
-    """The host as people know it, for sentences."""
-    return origin(endpoint)[1]
 
 
 class HubSession(CarefulSession):
@@ -39,7 +22,7 @@ class HubSession(CarefulSession):
 
     def __init__(self, endpoint: str, token: str | None = None) -> None:
         super().__init__()
-        self.endpoint: Final = _endpoint(endpoint)
+        self.endpoint: Final = as_endpoint(endpoint)
         if token is not None and not _TOKEN.fullmatch(token):
             raise BuildError("hub_token", host=host_of(self.endpoint))
         self._key: Final = _Key(self.endpoint, token)
@@ -75,15 +58,3 @@ class _Key(AuthBase):
         if self._token is not None and origin(r.url or "") == self._origin:
             r.headers["Authorization"] = f"Bearer {self._token}"
         return r
-
-
-def _endpoint(told: str) -> str:
-    """As told, without what is not an address's start; what it holds of passwords is not shown."""
-    address = told.rstrip("/")
-    try:
-        check_address(address)
-    except NotSecureError as e:
-        raise BuildError("hub_address") from e
-    if not address.isascii() or any(c in address for c in "@?#\\ ") or not address.isprintable():
-        raise BuildError("hub_address")
-    return address

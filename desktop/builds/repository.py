@@ -9,10 +9,11 @@ from types import TracebackType
 from typing import Final, Self, TypeVar
 from urllib.parse import quote
 
+from desktop.builds.endpoints import host_of
 from desktop.builds.hub_answers import Query, ask
 from desktop.builds.hub_errors import unusable
 from desktop.builds.hub_fields import read_facts, read_files
-from desktop.builds.hub_session import HubSession, host_of
+from desktop.builds.hub_session import HubSession
 from desktop.builds.names import HUB, BuildName, is_repository
 from desktop.builds.reference import Wanted
 from desktop.errors import BuildError

@@ -182,7 +182,7 @@ class BuildCalls:
         """Which hub is asked, by the environment alone; `HubKnown` follows."""
 
         def call() -> BuildEvent | None:
-            from desktop.builds.hub_session import endpoint_of, host_of  # noqa: PLC0415 - as above
+            from desktop.builds.endpoints import endpoint_of, host_of  # noqa: PLC0415 - as above
 
             try:
                 address = endpoint_of(self._environment)

@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from desktop.builds.addresses import origin
+from desktop.builds.endpoints import endpoint_of, host_of
 from desktop.builds.hub_answers import ask
-from desktop.builds.hub_session import HubSession, endpoint_of, host_of
+from desktop.builds.hub_session import HubSession
 from desktop.builds.repository import Hub
 from desktop.errors import BuildError, GramError
 from desktop.identity import hub_token

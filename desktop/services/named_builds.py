@@ -13,8 +13,8 @@ from pathlib import Path
 
 from desktop.builds.calling import meant
 from desktop.builds.choosing import choose
+from desktop.builds.endpoints import endpoint_of
 from desktop.builds.hashes import Progress, hashes_in, is_sha256
-from desktop.builds.hub_session import endpoint_of
 from desktop.builds.library import Library
 from desktop.builds.listings import Listings
 from desktop.builds.memory import identity

@@ -98,7 +98,9 @@ def tables_with(text):
     held = HeldBuild(text, "a" * 64, (Path(text),), 1, (text,), quantization=text)
     yield lambda: builds_shelf.listed(Shelf((held,), told=gone))
     offer = BuildOffer(OfferedBuild(text, text, text, license=text), None, held)
-    yield lambda: builds_search.listed(Offers((offer,), (text,), told=gone))
+    yield lambda: builds_search.listed(
+        Offers((offer,), (text,), told=gone), offline=False, most=None
+    )
     yield lambda: builds_use.ways(BuildUse(text, (UseWay(text, text, gone, text),), gone))
     yield lambda: results_show.everything([row], [])
     yield lambda: show.power(PowerFacts(now, (PlaceFacts(text, "readable", text),)))

@@ -131,7 +131,7 @@ def test_nothing_measured_is_a_reason_and_a_way_out(home, facts):
     found, row = row_of(home, facts)
     assert found.parts_at is None
     assert row.estimate.decode is None
-    assert "gram parts" in row.estimate.reasons[0].advice()
+    assert "gram fits --probe" in row.estimate.reasons[0].advice()
 
 
 def test_parts_give_rates(home, facts, keep, threads):

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from desktop.builds import hub_answers
+from desktop.builds.endpoints import endpoint_of
 from desktop.builds.hub_answers import ask
 from desktop.builds.hub_fields import read_facts, read_files
-from desktop.builds.hub_session import HubSession, endpoint_of
+from desktop.builds.hub_session import HubSession
 from desktop.builds.names import BuildName
 from desktop.builds.repository import Hub
 from desktop.errors import BuildError
