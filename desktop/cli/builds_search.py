@@ -65,7 +65,7 @@ def run(
         say_json(to_plain(found))
     else:
         listed(found, offline=offline, most=None if every or any(words) else MOST_SHOWN)
-        if found.offers and any(words) and not every and repository_of(words) is None:
+        if found.offers and any(words) and not every and repository_of(words, os.environ) is None:
             say("All of them: --all shows every quantization and publisher that is known")
     return 0
 

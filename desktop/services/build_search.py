@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Final
 
-from desktop.builds.names import BuildName, parse_name
+from desktop.builds.names import BuildName
 from desktop.builds.quant_labels import distance
 from desktop.errors import GramError, Reason
 from desktop.paths import Paths
@@ -15,6 +15,7 @@ from desktop.services import offers as service
 from desktop.services.fetching import NO_ANSWER
 from desktop.services.fits_words import refuse_unknown
 from desktop.services.ground import Ground
+from desktop.services.named_builds import hub_name
 from desktop.services.proposal import proposed
 from desktop.services.search_rows import Judged, SearchRows
 from desktop.services.search_words import Words
@@ -53,7 +54,7 @@ class BuildSearch:
             GramError: `model_unknown` and others of `refuse_unknown`, where nobody knows the words;
                 the repository that is named is not there; tables or ledger cannot be read.
         """
-        name = repository_of(request.words)
+        name = repository_of(request.words, self._environment)
         words = Words.of(request.words)
         request = replace(request, words=words.all)
         rows = SearchRows(self._paths, self._environment, self._ground, request, clipped=clipped)
@@ -157,9 +158,9 @@ class BuildSearch:
         return Offers(tuple(found), online=online, told=(*told, *judged.told))
 
 
-def repository_of(words: tuple[str, ...]) -> BuildName | None:
+def repository_of(words: tuple[str, ...], environment: Mapping[str, str]) -> BuildName | None:
     """The one repository that the words name; None: they are to be looked for."""
-    name = parse_name(words[0]) if len(words) == 1 else None
+    name = hub_name(words[0], environment) if len(words) == 1 else None
     return name if isinstance(name, BuildName) else None
 
 

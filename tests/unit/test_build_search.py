@@ -11,7 +11,7 @@ from desktop.errors import GramError
 from desktop.records.fits import Fit, FitsRequest
 from desktop.records.remote import RemoteFile, RepositoryFacts
 from desktop.services import offers as service
-from desktop.services.build_search import BuildSearch
+from desktop.services.build_search import BuildSearch, repository_of
 from desktop.services.profiles import models
 from desktop.services.search_words import Words
 from tests.unit.hub_routes import Canned, Repo, hub_server
@@ -273,3 +273,11 @@ class TestHeaders:
         found = find(home, "o/mixed")
         assert [offer.build.model for offer in found.offers] == [None, SMALL, SMALL]
         assert [offer.fit is not None for offer in found.offers] == [False, True, True]
+
+
+def test_an_address_of_the_mirror_names_its_repository():
+    mirror = {"HF_ENDPOINT": "https://mirror.example"}
+    address = "https://mirror.example/o/r"
+    assert str(repository_of((address,), mirror)) == "hf.co/o/r"
+    assert repository_of((address,), {}) is None
+    assert repository_of(("o/r", "Q4_0"), mirror) is None
