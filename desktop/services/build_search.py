@@ -12,7 +12,7 @@ from desktop.paths import Paths
 from desktop.records.fits import Fits, FitsRequest
 from desktop.records.offers import BuildOffer, OfferedBuild, Offers
 from desktop.services import offers as service
-from desktop.services.fetching import NO_ANSWER
+from desktop.services.fetch_asking import NO_ANSWER
 from desktop.services.fits_words import refuse_unknown
 from desktop.services.ground import Ground
 from desktop.services.named_builds import hub_name

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from desktop.builds.choosing import choose, listing
 from desktop.builds.connection import Manner
 from desktop.builds.control import Control, StoppedError
 from desktop.builds.eviction import evict, plan_here
@@ -18,50 +17,34 @@ from desktop.builds.library_care import Care
 from desktop.builds.library_files import DAMAGED
 from desktop.builds.listings import Listings
 from desktop.builds.names import BuildName, no_name
-from desktop.builds.on_disk.here import is_file
 from desktop.builds.partial import taken_bytes
 from desktop.builds.preferences import read_preferences
 from desktop.builds.reference import Wanted
 from desktop.builds.remote_header import remote_header
 from desktop.builds.repository import Hub
-from desktop.builds.store import Named
 from desktop.builds.transfer import download
-from desktop.clock import now_ns, utc_now
+from desktop.clock import now_ns
 from desktop.errors import BuildError, GramError, Reason
 from desktop.paths import Paths
 from desktop.records.build import Header
 from desktop.records.build_events import FetchEnded
 from desktop.records.fits import FitRow
 from desktop.records.library import BuildPreferences, Evicted, EvictionPlan, Kept
-from desktop.records.offers import GRAM, FetchRequest, FetchState, FetchStep, HeldBuild
-from desktop.records.on_disk import FoundBuild
-from desktop.records.remote import Listing, RemoteBuild
+from desktop.records.offers import FetchRequest, FetchState, FetchStep, HeldBuild
+from desktop.records.remote import RemoteBuild
 from desktop.rules.shell_words import gram_command
+from desktop.services.fetch_asking import NOT_TO_BE_HAD, files_of, find_build, key_of
+from desktop.services.fetch_finding import Finder
 from desktop.services.hub_access import hub_sessions, open_hub
-from desktop.services.named_builds import hub_name, locate_build
+from desktop.services.named_builds import hub_name
 from desktop.services.pace import Pace, Silence
-from desktop.services.shelf import found_elsewhere, held_of, of_others
+from desktop.services.shelf import held_of
 from desktop.services.turn import is_measuring
 
 log = logging.getLogger(__name__)
 _MEASURING: Final = "measured elsewhere"
 _LOOK_NS: Final = 2_000_000_000
 """So often it is looked whether somebody measures."""
-NO_ANSWER: Final = frozenset({"hub_unreachable", "hub_busy", "proxy_unusable", "proxy_socks"})
-"""The hub said nothing of what was asked, or could not be asked at all."""
-_NOT_TO_BE_HAD: Final = NO_ANSWER | {
-    "hub_answer",
-    "hub_no_builds",
-    "hub_no_sum",
-    "hub_no_tag",
-    "hub_page",
-    "hub_revision",
-    "hub_unknown",
-    "download_failed",
-    "download_gated",
-    "download_gone",
-}
-"""The hub does not know it, or does not give it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +79,7 @@ class Fetch:
         self._paths, self._environment = means.paths, means.environment
         self._judge, self._manner, self._post = means.judge, means.manner, post
         self._library = Library(means.paths)
+        self._finder = Finder(means.paths, means.environment, self._looking)
         self._pace = Pace()
         self.hears_stops = False
         """Nothing that it waits for can be silent for long any more."""
@@ -123,7 +107,7 @@ class Fetch:
         try:
             asked = self._asked(name, preferences)
         except BuildError as e:
-            if e.code not in _NOT_TO_BE_HAD:
+            if e.code not in NOT_TO_BE_HAD:
                 raise
             return self._called_so(e)
         if isinstance(asked, FetchEnded):
@@ -168,12 +152,14 @@ class Fetch:
             BuildError: the hub does not give it, or it should not be fetched.
         """
         with open_hub(self._environment) as hub:
-            build = self._find(hub, name)
+            build = find_build(hub, name, Listings(self._paths.data))
             self.control.check()
             wanted = hub.wanted(build)
-            here = self._here(build, wanted) or self._elsewhere(build, wanted, preferences)
+            self._say(FetchState.LOOKING)
+            finder = self._finder
+            here = finder.own(build, wanted) or finder.elsewhere(build, wanted, preferences)
             if here is not None:
-                return here
+                return FetchEnded(self.request.name, here.held, here.reason)
             if preferences.metered == "ask":
                 self._refuse_metered(build)
             # also says whether its files are given to this person, before anything goes for them
@@ -184,85 +170,12 @@ class Fetch:
         """What is here under the name that was asked for, where the hub does not give it.
 
         Raises:
-            BuildError: `error` where there is none; `build_several`.
+            BuildError: as `Finder.called`.
         """
         self.control.check()
         self._say(FetchState.LOOKING)
-        try:
-            named = locate_build(self._paths, self.request.name, environment=self._environment)
-        except BuildError as e:
-            raise (e if e.code == "build_several" else error) from e
-        if not is_file(named.path) or (named.as_it_is and not _is_gguf(named.path)):
-            raise error
-        held = self._as_held(named)
-        if held.keepers and GRAM not in held.keepers:
-            told = {"name": held.name, "programs": ", ".join(held.keepers)}
-            return self._ended(held, Reason("download_elsewhere", told))
-        return self._ended(held, Reason("download_here", {"name": held.name}))
-
-    def _as_held(self, named: Named) -> HeldBuild:
-        found = named.copies[0]
-        if named.as_it_is:
-            return replace(of_others(found), name=self.request.name, keepers=())
-        if found.places[0].program == GRAM:
-            with contextlib.suppress(BuildError):  # else a person put it there
-                return held_of(self._library, named.path.parent.name)
-        return of_others(found)
-
-    def _find(self, hub: Hub, name: BuildName) -> RemoteBuild:
-        """As the hub lists it; without a connection as it listed it last."""
-        listings = Listings(self._paths.data)
-        try:
-            listed = listing(hub, name)
-        except BuildError as e:
-            remembered = listings.of(name.repository)
-            # what is remembered is of the main branch
-            if e.code not in NO_ANSWER or remembered is None or name.revision:
-                raise
-            return choose(remembered.listing, name)
-        if name.revision:
-            return of_revision(choose(listed, name), name.revision)
-        remember(listings, listed)
-        return choose(listed, name)
-
-    def _here(self, build: RemoteBuild, wanted: tuple[Wanted, ...]) -> FetchEnded | None:
-        """Gram's own, where every file of it lies here with the right bytes."""
-        self._say(FetchState.LOOKING)
-        targets = self._library.places(_files(build))
-        if not all(self._is_file(t, w) for t, w in zip(targets, wanted, strict=True)):
-            return None
-        held = held_of(self._library, _key(build))
-        return self._ended(held, Reason("download_here", {"name": build.name}))
-
-    def _elsewhere(
-        self, build: RemoteBuild, wanted: tuple[Wanted, ...], preferences: BuildPreferences
-    ) -> FetchEnded | None:
-        """Another program's, where its bytes are the same: by hash, never by what it says."""
-        self._say(FetchState.LOOKING)
-        for found in found_elsewhere(self._paths, preferences).builds:
-            if len(found.files) != len(wanted) or found.size_bytes != build.size_bytes:
-                continue
-            if self._is_same(found, wanted):
-                held = replace(of_others(found), sha256=_key(build))
-                told = {"name": build.name, "programs": ", ".join(held.keepers)}
-                return self._ended(held, Reason("download_elsewhere", told))
-        return None
-
-    def _is_same(self, found: FoundBuild, wanted: tuple[Wanted, ...]) -> bool:
-        return all(self._is_file(f, w) for f, w in zip(found.files, wanted, strict=True))
-
-    def _is_file(self, path: Path, wanted: Wanted) -> bool:
-        """Whether its bytes are those; a hash that is remembered is not worked out again."""
-        try:
-            return (
-                path.stat().st_size == wanted.size_bytes
-                and hashes_in(self._paths).sha256(path, self._looking) == wanted.sha256
-            )
-        except FileNotFoundError:
-            return False
-        except OSError as e:
-            log.info("%s cannot be compared: %s", wanted.name, e.strerror)
-            return False
+        here = self._finder.called(self.request.name, error)
+        return FetchEnded(self.request.name, here.held, here.reason)
 
     def _looking(self, done: int, total: int) -> None:
         self.control.check()
@@ -319,7 +232,7 @@ class Fetch:
             self._paths,
             max(build.size_bytes - sum(map(_lying_bytes, targets)), 0),
             budget_gb=preferences.budget_gb,
-            without=frozenset({_key(build)}),
+            without=frozenset({key_of(build)}),
         )
 
     def _fetch(
@@ -330,7 +243,7 @@ class Fetch:
         before = 0
         for file, target in zip(wanted, targets, strict=True):
             # a part of a set may have come whole another time
-            if not self._is_file(target, file):
+            if not self._finder.is_file(target, file):
                 self._wait_for_measurement(before, build.size_bytes)
                 progress = self._progress(before, build.size_bytes)
                 download(file, target, progress, self.control, manner)
@@ -341,7 +254,7 @@ class Fetch:
             before += file.size_bytes
         # whoever removed it before the first byte came took its note with it
         self._expect(build, wanted)
-        held = held_of(self._library, _key(build))
+        held = held_of(self._library, key_of(build))
         if held.kept is not Kept.WHOLE:  # removed while other parts came
             command = gram_command("builds get", build.name)
             raise BuildError("build_unfinished", name=build.name, command=command)
@@ -351,7 +264,7 @@ class Fetch:
         sizes = {file.path: file.size_bytes for file in build.files}
         private = build.repository.private is not False
         url = wanted[0].url
-        return self._library.expect(build.name, _files(build), url, sizes, private=private)
+        return self._library.expect(build.name, files_of(build), url, sizes, private=private)
 
     def _progress(self, before: int, total: int) -> Callable[[int, int], None]:
         looked_ns, silence = now_ns(), Silence()
@@ -399,45 +312,10 @@ class Fetch:
     def _say(self, state: FetchState, done: int = 0, total: int | None = None) -> None:
         self._post(FetchStep(self.request.name, state, done, total))
 
-    def _ended(self, held: HeldBuild, reason: Reason) -> FetchEnded:
-        return FetchEnded(self.request.name, held, reason)
-
-
-def remember(listings: Listings, listed: Listing) -> None:
-    """Keep what a repository listed, where that is possible: it is asked again otherwise."""
-    try:
-        listings.keep(listed, utc_now())
-    except BuildError as e:
-        log.warning("a listing is not kept: %s", e)
-
 
 def limit_of(preferences: BuildPreferences) -> float | None:
     """Bytes a second that downloads may take; None: all that come."""
     return None if preferences.limit_mb_s is None else preferences.limit_mb_s * 1e6
-
-
-def of_revision(build: RemoteBuild, revision: str) -> RemoteBuild:
-    """With a name that says which version it is: the short one means the main branch."""
-    facts = build.repository
-    name = BuildName(facts.owner, facts.repo, file=build.files[0].path, revision=revision)
-    return replace(build, name=str(name))
-
-
-def _files(build: RemoteBuild) -> dict[str, str]:
-    """Path in the repository to sha256, the one that is loaded first."""
-    return {file.path: file.sha256 or "" for file in build.files}
-
-
-def _is_gguf(path: Path) -> bool:
-    return path.suffix.lower() == ".gguf"
-
-
-def _key(build: RemoteBuild) -> str:
-    """The sha256 of the first file, by which a build of Gram's own is known."""
-    sha256 = build.files[0].sha256
-    if sha256 is None:
-        raise BuildError("hub_no_sum", name=build.name)
-    return sha256
 
 
 def _lying_bytes(target: Path) -> int:

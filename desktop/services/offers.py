@@ -25,7 +25,7 @@ from desktop.records.offers import BuildOffer, HeldBuild, OfferedBuild, Offers, 
 from desktop.records.remote import Listing, RemoteBuild
 from desktop.services.abreast import abreast
 from desktop.services.asked import quant_of
-from desktop.services.fetching import NO_ANSWER
+from desktop.services.fetch_asking import NO_ANSWER
 from desktop.services.hub_access import open_hub
 from desktop.services.named_builds import hub_name
 from desktop.services.own_adding import AddedOwn, add_own
