@@ -10,6 +10,7 @@ from smoke_program import Done, Frozen, SmokeError, execute, must, refuse_strang
 from smoke_screen import screen, start_window
 
 MEASURE_LIMIT_S = 600.0
+HUB_LIMIT_S = 120.0
 TESTS = 2  # pp512 and tg128
 
 
@@ -43,6 +44,20 @@ def check_machine(frozen: Frozen) -> None:
     must(done.status == 0, "machine failed", done)
     must(numbers(parse(done), "logical_cores"), "no processor was found", done)
     must("llama.cpp" in done.out, "the engine did not say its devices", done)
+
+
+def check_builds(frozen: Frozen) -> None:
+    """What is shipped of builds is found, what is here is listed, and a hub's silence is told."""
+    done = frozen.run("builds", "search", "smollm2-135m", "--offline", "--json")
+    must(done.status == 0, "builds search failed", done)
+    must('"name": "hf.co/' in done.out, "no build of the catalogue was found", done)
+    done = frozen.run("builds", "--json")
+    must(done.status == 0, "builds cannot be listed", done)
+    must('"held"' in done.out, "builds are not listed", done)
+    words = [frozen.program(), "builds", "get", "owner/repo", "--json"]
+    done = execute(words, frozen.environment(HF_ENDPOINT="http://127.0.0.1:9"), HUB_LIMIT_S)
+    must(done.status == 1, "a hub that is not there is no error", done)
+    must('"hub_unreachable"' in done.out, "its silence is not told", done)
 
 
 def check_unsigned(frozen: Frozen) -> None:
@@ -100,6 +115,7 @@ CHECKS: tuple[Callable[[Frozen], None], ...] = (
     check_help,
     check_doctor,
     check_machine,
+    check_builds,
     check_unsigned,
     check_signed,
     check_window,
