@@ -88,7 +88,7 @@ def held_fields() -> tuple[Field[HeldBuild], ...]:
     return (
         Field(Column(_tr("Build"), stretch=True), _held_name, lambda h: h.name.casefold()),
         Field(
-            Column(_tr("Size"), width=wide(12)), lambda h: fmt.size(h.size_bytes),
+            Column(_tr("Size"), width=wide(12)), _held_size,
             lambda h: h.size_bytes,
         ),
         Field(
@@ -285,6 +285,14 @@ def reading_lines(hub: str) -> Iterator[str]:
 def newest(offers: Iterable[BuildOffer]) -> str | None:
     """When a repository was last asked; None: never."""
     return max((o.build.listed_at for o in offers if o.build.listed_at), default=None)
+
+
+def _held_size(held: HeldBuild) -> str:
+    """Of an unfinished one, how much is there of all."""
+    there = fmt.size(held.size_bytes)
+    if held.kept is not Kept.PART or held.whole_bytes is None:
+        return there
+    return _tr("{there}\nof {whole}").format(there=there, whole=fmt.size(held.whole_bytes))
 
 
 def _keeper_line(held: HeldBuild) -> str:

@@ -92,6 +92,7 @@ PART = own(
     "Llama-4-Scout-17B-16E-Instruct-Q2_K-00001-of-00002.gguf",
     9 * GB,
     kept=Kept.PART,
+    whole_bytes=39_600_000_000,
     used_at=None,
 )
 DAMAGED = own(

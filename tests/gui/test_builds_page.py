@@ -973,6 +973,7 @@ class TestHere:
         assert rows[1][2] == "Gram\nLM Studio"
         assert rows[1][4] == "whole\npinned"
         assert [row[4] for row in rows[2:4]] == ["unfinished", "damaged"]
+        assert rows[2][1].endswith("\nof 39.6 GB")
         assert rows[4][0] == "hermes3:8b-llama3.1-q8_0"
         assert rows[4][2:4] == ("Ollama", "–")  # noqa: RUF001 - the dash that is shown
 
