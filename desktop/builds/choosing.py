@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from desktop.builds.grouping import group
-from desktop.builds.names import BuildName, parse_name
+from desktop.builds.names import BuildName
 from desktop.builds.quant_labels import distance, is_tag_of
 from desktop.builds.split_names import whole_path
 from desktop.errors import BuildError
@@ -17,18 +17,6 @@ if TYPE_CHECKING:
     from desktop.builds.repository import Hub
 
 _MOST_TOLD: Final = 40
-
-
-def find(hub: "Hub", text: str) -> RemoteBuild:
-    """The build that `text` means: `hf.co/owner/repo:Q4_K_M`, `owner/repo`, a file's address.
-
-    Raises:
-        BuildError: `build_not_found` for what is no name; as for `listing` and `choose`.
-    """
-    name = parse_name(text)
-    if not isinstance(name, BuildName):
-        raise BuildError("build_not_found", name=name.name)
-    return choose(listing(hub, name), name)
 
 
 def listing(hub: "Hub", name: BuildName) -> Listing:

@@ -61,9 +61,19 @@ def _set(stem: str, count: int, parts: dict[int, RemoteFile]) -> _Group:
 
 
 def _build(facts: RepositoryFacts, found: _Group, *, alone: bool) -> RemoteBuild:
-    """Named by its quantization where that is enough, else by its file."""
-    if alone and found.label is not None:
-        name = BuildName(facts.owner, facts.repo, found.label)
-    else:
-        name = BuildName(facts.owner, facts.repo, file=found.files[0].path)
-    return RemoteBuild(str(name), facts, found.label, found.files)
+    name = name_in(facts.name, found.label, found.files[0].path, alone=alone)
+    return RemoteBuild(name, facts, found.label, found.files)
+
+
+def name_in(repository: str, label: str | None, path: str, *, alone: bool) -> str:
+    """A build of `owner/repo`: by its quantization where that is enough, else by its first file.
+
+    Args:
+        repository: `owner/repo`.
+        label: its quantization; None: the file does not tell.
+        path: of its first file, inside the repository.
+        alone: no other build there has that quantization.
+    """
+    owner, _, repo = repository.partition("/")
+    by_label = alone and label is not None
+    return str(BuildName(owner, repo, label) if by_label else BuildName(owner, repo, file=path))

@@ -11,6 +11,8 @@ from desktop.builds.addresses import NotSecureError, origin
 from desktop.errors import BuildError, is_hidden
 
 HUB: Final = "https://huggingface.co"
+SHORT_HOST: Final = "hf.co/"
+"""What users write before `owner/repo`."""
 _HOSTS: Final = ("hf.co", "huggingface.co", "www.huggingface.co")
 _REPOSITORY: Final = r"(?P<owner>[A-Za-z0-9][\w.-]{0,95})/(?P<repo>[A-Za-z0-9][\w.-]{0,95})"
 _NAME: Final = re.compile(
@@ -27,6 +29,17 @@ _DEVICES: Final = frozenset(
 """Names that Windows keeps for itself, whatever follows a dot."""
 _MAX_PATH: Final = 1024
 _MAX_STEP: Final = 255
+
+
+def hosted(text: str) -> "BuildName | None":
+    """The name of a build that is written with its host; `a/b` alone may be a folder's."""
+    found = parse_name(text) if text.startswith(SHORT_HOST) else None
+    return found if isinstance(found, BuildName) else None
+
+
+def folded(name: str) -> str:
+    """A name in small letters without the host, as names are compared."""
+    return name.casefold().removeprefix(SHORT_HOST)
 
 
 def is_repository(text: str) -> bool:

@@ -12,7 +12,7 @@ from desktop.builds.on_disk.here import is_file
 from desktop.builds.split_names import part_of
 from desktop.builds.split_sets import beside, sum_of
 from desktop.paths import Paths
-from desktop.records.library import Kept
+from desktop.records.library import Kept, LibraryEntry
 from desktop.records.offers import GRAM
 from desktop.records.on_disk import FoundBuild, FoundPlace
 
@@ -33,8 +33,13 @@ def unfinished(paths: Paths) -> Iterator[tuple[FoundBuild, Kept]]:
     """Builds that were begun and are not whole: unfinished downloads, and what was set aside."""
     for entry in Library(paths).entries().entries:
         if entry.kept is not Kept.WHOLE:
-            place = FoundPlace(GRAM, entry.name, entry.path)
-            yield FoundBuild((place,), (entry.path,), entry.size_bytes), entry.kept
+            yield as_found(entry), entry.kept
+
+
+def as_found(entry: LibraryEntry) -> FoundBuild:
+    """One of the library's as names are looked up; whole or not, it is known by its first file."""
+    place = FoundPlace(GRAM, entry.name, entry.path)
+    return FoundBuild((place,), (entry.path,), entry.size_bytes, first_sha256=entry.sha256)
 
 
 def found_at(path: Path, paths: Paths) -> FoundBuild:

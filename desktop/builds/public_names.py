@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Final
 
 from desktop.builds.listings import Listings, Remembered, named
-from desktop.builds.names import BuildName, parse_name
+from desktop.builds.names import hosted
 from desktop.builds.on_disk.ollama import PROGRAM as OLLAMA
 from desktop.builds.shipped import shipped_sums
-from desktop.builds.split_sets import sum_of
+from desktop.builds.split_sets import known_sum
 from desktop.records.offers import GRAM
 from desktop.records.on_disk import FoundPlace
-from desktop.records.remote import RemoteBuild
 
 _MOST_CHARACTERS: Final = 200
 _OLLAMA_USER: Final = re.compile(r"[\w.-]+/[\w.-]+:[\w.-]+", re.ASCII)
@@ -43,8 +42,8 @@ class PublicNames:
             return True
         if place.program == OLLAMA and _OLLAMA_USER.fullmatch(name):
             return True
-        known = parse_name(name) if name.startswith("hf.co/") else None
-        return isinstance(known, BuildName) and self._lists(known.repository, sha256)
+        known = hosted(name)
+        return known is not None and self._lists(known.repository, sha256)
 
     def _lists(self, repository: str, sha256: str) -> bool:
         if sha256 in shipped_sums(repository):
@@ -52,13 +51,11 @@ class PublicNames:
         found = named(self._remembered, repository)
         if found is None or found.listing.repository.private is not False:
             return False
-        return any(_sum(build) == sha256 for build in found.listing.builds)
+        return any(
+            known_sum([file.sha256 for file in build.files]) == sha256
+            for build in found.listing.builds
+        )
 
     @cached_property
     def _remembered(self) -> dict[str, Remembered]:
         return Listings(self._data).read()[0]
-
-
-def _sum(build: RemoteBuild) -> str | None:
-    sums = [file.sha256 for file in build.files if file.sha256]
-    return sum_of(sums) if len(sums) == len(build.files) else None

@@ -4,7 +4,6 @@ What a repository itself answers is newer and goes before. A sum here that diffe
 older file.
 """
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,10 +11,12 @@ from functools import lru_cache
 from typing import Final
 
 from desktop import resources
-from desktop.builds.names import BuildName, is_repository, is_safe_path
+from desktop.builds.grouping import name_in
+from desktop.builds.hashes import is_sha256
+from desktop.builds.names import is_repository, is_safe_path
 from desktop.builds.quant_labels import is_beside, label_of
 from desktop.builds.split_names import PART, part_of, whole_path
-from desktop.builds.split_sets import sum_of
+from desktop.builds.split_sets import known_sum
 from desktop.records.model import Model
 from desktop.records.offers import OfferedBuild
 from desktop.records.remote import RemoteFile
@@ -27,7 +28,6 @@ COLUMNS: Final = (
     "model", "repository", "file", "quantization", "size_bytes", "sha256", "gated", "source",
 )  # fmt: skip
 _MAX_BYTES: Final = 1 << 50
-_SHA256: Final = re.compile(r"[0-9a-f]{64}")
 _GATED: Final = {"yes": True, "no": False, "": None}
 
 
@@ -111,10 +111,8 @@ def shipped_sums(repository: str) -> frozenset[str]:
     """
     key = repository.casefold()
     whole = filter(is_whole, sets_of(f for f in _files() if f.repository.casefold() == key))
-    sums = (
-        [f.sha256 for f in parts if f.sha256] for parts in whole if all(f.sha256 for f in parts)
-    )
-    return frozenset(map(sum_of, sums))
+    sums = (known_sum([file.sha256 for file in parts]) for parts in whole)
+    return frozenset(filter(None, sums))
 
 
 @lru_cache(1)
@@ -128,15 +126,7 @@ def _label(files: Sequence[ShippedFile]) -> tuple[str, str | None]:
 
 
 def _offered(model: Model, files: tuple[ShippedFile, ...], *, alone: bool) -> OfferedBuild:
-    """Named as `builds.grouping` names what a repository lists."""
     first = files[0]
-    owner, _, repo = first.repository.partition("/")
-    by_label = alone and first.quantization is not None
-    name = (
-        BuildName(owner, repo, first.quantization)
-        if by_label
-        else BuildName(owner, repo, file=first.path)
-    )
     sizes = [file.size_bytes for file in files if file.size_bytes is not None]
     told = tuple(
         RemoteFile(file.path, file.size_bytes, file.sha256)
@@ -144,7 +134,7 @@ def _offered(model: Model, files: tuple[ShippedFile, ...], *, alone: bool) -> Of
         if file.size_bytes is not None and file.sha256 is not None
     )
     return OfferedBuild(
-        str(name),
+        name_in(first.repository, first.quantization, first.path, alone=alone),
         first.repository,
         first.quantization,
         model.id,
@@ -197,7 +187,7 @@ def _quantization(row: Row) -> str | None:
 
 def _sha256(row: Row) -> str | None:
     told = row["sha256"]
-    if told and not _SHA256.fullmatch(told):
+    if told and not is_sha256(told):
         raise ValueError(f"sha256 is {shown(told)}, not 64 lower-case hexadecimal digits")
     return told or None
 

@@ -94,6 +94,12 @@ def sum_of(digests: Sequence[str]) -> str:
     return hashlib.sha256(b"".join(bytes.fromhex(digest) for digest in digests)).hexdigest()
 
 
+def known_sum(digests: Sequence[str | None]) -> str | None:
+    """As `sum_of`; None where not all files have one that is known."""
+    known = [digest for digest in digests if digest]
+    return sum_of(known) if known and len(known) == len(digests) else None
+
+
 def _parts(path: Path, count: int) -> tuple[Path, ...]:
     part = part_of(path.name)
     if part is None or part[2] != count:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from desktop.builds.names import SHORT_HOST
 from desktop.cli import EXIT_USAGE, figures
 from desktop.cli.begin import begin_log
 from desktop.cli.builds_words import PLACES, place_words, rate_words
@@ -149,7 +150,7 @@ def _told(cells: Iterable[str]) -> list[str]:
 
 
 def _name(build: OfferedBuild) -> str:
-    return build.name.removeprefix("hf.co/")
+    return build.name.removeprefix(SHORT_HOST)
 
 
 def _size(offer: BuildOffer) -> str:

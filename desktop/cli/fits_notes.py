@@ -74,11 +74,6 @@ def below(found: Fits, shown: Sequence[str]) -> Iterator[str]:
         yield from meanings(found.rows)
 
 
-def is_beyond(row: FitRow) -> bool:
-    """Whether it stands for a model that is not trained for the context, in any quantization."""
-    return any(reason.code == "estimate_beyond_context" for reason in row.estimate.reasons)
-
-
 def whole(reason: Reason) -> str:
     """What it is, and what to do."""
     return f"{reason.text()} {reason.advice()}".strip()
@@ -122,7 +117,7 @@ def _counted(found: Fits) -> str:
     if not found.rows:
         return "" if found.ruled_out else "Nothing runs here."
     if _named(found):
-        counted = [row for row in found.rows if not is_beyond(row)]
+        counted = [row for row in found.rows if not row.is_beyond]
         builds = plural(len(counted), "build")
         return f"{builds} of {plural(models, 'model')}: a build is a model in one quantization."
     each = "" if models == 1 else "each "

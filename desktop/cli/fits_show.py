@@ -103,7 +103,7 @@ def _columns(rows: Sequence[FitRow]) -> list[Column]:
 
 def _quant(row: FitRow) -> str:
     """What a model is not trained for is so in every quantization."""
-    return DASH if fits_notes.is_beyond(row) else row.quant.label
+    return DASH if row.is_beyond else row.quant.label
 
 
 def _split(row: FitRow) -> str:

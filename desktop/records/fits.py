@@ -63,6 +63,11 @@ class FitRow:
         """Whether it would run here; else its first reason says why not."""
         return self.fit.runs
 
+    @property
+    def is_beyond(self) -> bool:
+        """Whether the model is not trained for so long a context."""
+        return any(reason.code == "estimate_beyond_context" for reason in self.estimate.reasons)
+
 
 @dataclass(frozen=True, slots=True)
 class FitsRequest:

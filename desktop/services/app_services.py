@@ -6,7 +6,6 @@ from concurrent.futures import Future
 from dataclasses import replace
 from typing import Final
 
-from desktop.errors import GramError, Reason
 from desktop.paths import Paths
 from desktop.records.events import (
     AppEvent,
@@ -35,6 +34,7 @@ from desktop.services.facts import MachineFacts, machine_facts
 from desktop.services.page_calls import PageCalls
 from desktop.services.results import newest_parts, result_rows
 from desktop.services.runs import RunService
+from desktop.services.unexpected import reason_of
 from desktop.settings import read_settings
 
 log = logging.getLogger(__name__)
@@ -229,14 +229,10 @@ class AppServices:
 
     def _tell(self, future: "Future[AppEvent]") -> None:
         error = future.exception()
-        self._post(future.result() if error is None else self._failed(error))
-
-    def _failed(self, error: BaseException) -> CallFailed:
-        if isinstance(error, GramError):
-            return CallFailed(error.reason)
-        log.error("a slow call failed", exc_info=error)
-        detail = f"{type(error).__name__}: {error}"
-        return CallFailed(Reason("unexpected", {"detail": detail, "log": self.paths.log.name}))
+        if error is None:
+            self._post(future.result())
+        else:
+            self._post(CallFailed(reason_of(error, self.paths, log, "a slow call")))
 
 
 def _known(facts: MachineFacts) -> MachineKnown:

@@ -25,9 +25,10 @@ from desktop.records.build_events import (
     UseKnown,
 )
 from desktop.records.fits import FitRow, Fits
-from desktop.records.offers import FetchRequest, FetchState, FetchStep, Offers
+from desktop.records.offers import FetchRequest, FetchState, FetchStep, Offers, Shelf
 from desktop.services.checks import Check, Checks
 from desktop.services.slow import SlowCalls
+from desktop.services.unexpected import reason_of
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -87,8 +88,9 @@ class BuildCalls:
             from desktop.services import offers  # noqa: PLC0415 - as above
 
             offers.add(self._paths, self._environment, name)
-            self._post(self._shelf())
-            return self._offers(online=True)
+            known = self._shelf()
+            self._post(known)
+            return self._offers(online=True, shelf=known.shelf)
 
         self._on(self._hub, name, call)
 
@@ -235,9 +237,7 @@ class BuildCalls:
         self._post(told)
         if isinstance(told, FetchEnded):
             # what was there before a stop is an unfinished build
-            self.shelf()
-            if self._fits is not None:
-                self.offers(self._fits, ask=False)
+            self._on(self._disk, None, self._looked)
 
     def _verified(self, sha256: str, check: Check) -> BuildEvent | None:
         from desktop.services import shelf  # noqa: PLC0415 - as above
@@ -264,7 +264,15 @@ class BuildCalls:
         self._names = {held.sha256: held.name for held in known.held if held.sha256}
         return ShelfKnown(known)
 
-    def _offers(self, *, online: bool) -> OffersKnown:
+    def _looked(self) -> BuildEvent:
+        """What is here now, and what can be had then: looked for once."""
+        known = self._shelf()
+        if self._fits is None:
+            return known
+        self._post(known)
+        return self._offers(online=False, shelf=known.shelf)
+
+    def _offers(self, *, online: bool, shelf: Shelf | None = None) -> OffersKnown:
         from desktop.services import offers  # noqa: PLC0415 - as above
         from desktop.services.judging import row_of_offer  # noqa: PLC0415
         from desktop.services.shelf import shelf_of  # noqa: PLC0415
@@ -275,7 +283,7 @@ class BuildCalls:
         found = offers.offers_of(
             offers.Catalogue(self._paths),
             self._fits,
-            shelf_of(self._paths),
+            shelf or shelf_of(self._paths),
             estimate=lambda build: row_of_offer(self._ground(), build, request),
         )
         return OffersKnown(Offers(found.offers, online=online, told=found.told))
@@ -312,8 +320,4 @@ class BuildCalls:
         calls.submit(call).add_done_callback(tell)
 
     def _reason(self, error: BaseException) -> Reason:
-        if isinstance(error, GramError):
-            return error.reason
-        log.error("a call about builds failed", exc_info=error)
-        detail = f"{type(error).__name__}: {error}"
-        return Reason("unexpected", {"detail": detail, "log": self._paths.log.name})
+        return reason_of(error, self._paths, log, "a call about builds")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from desktop.builds.names import BuildName, parse_name
+from desktop.builds.names import hosted
 from desktop.builds.quant_labels import label_of
 from desktop.builds.split_sets import Whole, read_whole
 from desktop.builds.store import Named
@@ -21,6 +21,7 @@ from desktop.rules.use_ways import ways_of
 from desktop.services.asked import asked_of
 from desktop.services.estimates import row_of
 from desktop.services.ground import Ground
+from desktop.services.judging import within
 from desktop.services.named_builds import locate_build
 
 _DIGITS: Final = 6
@@ -67,10 +68,8 @@ def use_of_build(
 
 def _row(ground: Ground, named: Named, whole: Whole, context: int | None) -> FitRow:
     asked = asked_of(whole.header, _label(named.copies[0]), named.copies[0].sha256 or "")
-    usual = FitsRequest()
-    wanted = context or usual.context
-    wanted = min(wanted, asked.model.context_trained or wanted)
-    return row_of(ground, asked, FitsRequest(wanted, min(usual.depth, wanted - 1)))
+    request = FitsRequest() if context is None else FitsRequest(context)
+    return row_of(ground, asked, within(request, asked.model.context_trained))
 
 
 def _settings(ground: Ground, row: FitRow) -> UseSettings:
@@ -88,8 +87,8 @@ def _settings(ground: Ground, row: FitRow) -> UseSettings:
 
 def _facts(named: Named, whole: Whole, settings: UseSettings) -> UseFacts:
     first = named.copies[0]
-    own = next((_hub_name(p.name) for p in first.places if p.program == GRAM), None)
-    repository = own or next(filter(None, (_hub_name(p.name) for p in first.places)), None)
+    own = next((hosted(p.name) for p in first.places if p.program == GRAM), None)
+    repository = own or next(filter(None, (hosted(p.name) for p in first.places)), None)
     return UseFacts(
         _name(named),
         tuple(Path(os.path.abspath(file)) for file in whole.files),  # noqa: PTH100 - keeps links
@@ -112,12 +111,6 @@ def _digits(found: FoundBuild) -> str:
 
 def _name(named: Named) -> str:
     return named.copies[0].name
-
-
-def _hub_name(name: str) -> BuildName | None:
-    """With its host: what stands alone as `a/b` may be a folder's name."""
-    found = parse_name(name) if name.startswith("hf.co/") else None
-    return found if isinstance(found, BuildName) else None
 
 
 def _label(found: FoundBuild) -> str | None:

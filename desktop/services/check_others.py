@@ -49,7 +49,8 @@ def _wrong(paths: Paths, found: FoundBuild, progress: Progress | None) -> Reason
         right = any(place.claimed_sha256 == sha256 for place in claims)
         said = {"program": claims[0].program, "name": found.name}
         return None if right else Reason("on_disk_claim_wrong", said)
-    listed = {build.name: build for place in found.places for build in _listed(paths, place)}
+    catalogue = Catalogue(paths)
+    listed = {build.name: build for place in found.places for build in _listed(catalogue, place)}
     if not listed:
         programs = ", ".join(dict.fromkeys(place.program for place in found.places))
         nobody = {"name": found.name, "programs": programs, "sha256": sha256}
@@ -60,13 +61,13 @@ def _wrong(paths: Paths, found: FoundBuild, progress: Progress | None) -> Reason
     return Reason("verify_other", {"name": found.name, "repository": first.repository})
 
 
-def _listed(paths: Paths, place: FoundPlace) -> Iterator[OfferedBuild]:
+def _listed(catalogue: Catalogue, place: FoundPlace) -> Iterator[OfferedBuild]:
     """The build of that name, with its sums, as its repository listed it."""
     name = parse_name(place.name)
     if not isinstance(name, BuildName):
         return
     file = place.path.name.casefold()
-    for build in Catalogue(paths).of_repository(name.repository):
+    for build in catalogue.of_repository(name.repository):
         if sum_of_offer(build) is None:
             continue
         named, own = parse_name(build.name), build.files[0].path.rpartition("/")[2]

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 
 from desktop.builds.control import StoppedError
 from desktop.builds.preferences import read_preferences
-from desktop.errors import GramError, Reason
+from desktop.errors import GramError
+from desktop.paths import Paths
 from desktop.records.build_events import FetchEnded
 from desktop.records.offers import FetchRequest, FetchState, FetchStep
 from desktop.services.fetching import Fetch, Means, limit_of
+from desktop.services.unexpected import reason_of
 
 log = logging.getLogger(__name__)
 Post = Callable[[FetchStep | FetchEnded], None]
@@ -119,7 +121,7 @@ class Fetches:
         job.thread.start()
 
     def _run(self, job: _Job) -> None:
-        end = _outcome(job.fetch, self._means.paths.log.name)
+        end = _outcome(job.fetch, self._means.paths)
         with self._lock:
             self._end(job, end)
 
@@ -147,7 +149,7 @@ class Fetches:
         self._tell(FetchStep(job.fetch.request.name, state))
 
 
-def _outcome(fetch: Fetch, log_name: str) -> FetchEnded:
+def _outcome(fetch: Fetch, paths: Paths) -> FetchEnded:
     """Run it to its end; every failure becomes an event."""
     name = fetch.request.name
     try:
@@ -157,7 +159,5 @@ def _outcome(fetch: Fetch, log_name: str) -> FetchEnded:
     except GramError as e:
         log.info("a download ended: %s", e.code)
         return FetchEnded(name, None, e.reason)
-    except Exception as e:
-        log.exception("a download failed in an unexpected way")
-        detail = f"{type(e).__name__}: {e}"
-        return FetchEnded(name, None, Reason("unexpected", {"detail": detail, "log": log_name}))
+    except Exception as e:  # noqa: BLE001 - told, and logged
+        return FetchEnded(name, None, reason_of(e, paths, log, "a download"))

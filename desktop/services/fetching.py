@@ -160,8 +160,9 @@ class Fetch:
             here = finder.own(build, wanted) or finder.elsewhere(build, wanted, preferences)
             if here is not None:
                 return FetchEnded(self.request.name, here.held, here.reason)
-            if preferences.metered == "ask":
-                self._refuse_metered(build)
+            if not self.request.metered:
+                size_bytes = build.size_bytes
+                refuse_metered(preferences, self._judge.metered, build.name, size_bytes)
             # also says whether its files are given to this person, before anything goes for them
             self._refuse_unfit(hub, build, wanted)
         return build, wanted
@@ -180,10 +181,6 @@ class Fetch:
     def _looking(self, done: int, total: int) -> None:
         self.control.check()
         self._say(FetchState.LOOKING, done, total)
-
-    def _refuse_metered(self, build: RemoteBuild) -> None:
-        if not self.request.metered and self._judge.metered():
-            raise BuildError("download_metered", name=build.name, size_bytes=build.size_bytes)
 
     def _refuse_unfit(self, hub: Hub, build: RemoteBuild, wanted: tuple[Wanted, ...]) -> None:
         """By its own header, read over ranges. What cannot be judged is fetched all the same."""
@@ -316,6 +313,18 @@ class Fetch:
 def limit_of(preferences: BuildPreferences) -> float | None:
     """Bytes a second that downloads may take; None: all that come."""
     return None if preferences.limit_mb_s is None else preferences.limit_mb_s * 1e6
+
+
+def refuse_metered(
+    preferences: BuildPreferences, is_metered: Callable[[], bool], name: str, size_bytes: int
+) -> None:
+    """Use no connection that is paid by what it carries, unless the settings allow it.
+
+    Raises:
+        BuildError: `download_metered`.
+    """
+    if preferences.metered == "ask" and is_metered():
+        raise BuildError("download_metered", name=name, size_bytes=size_bytes)
 
 
 def _lying_bytes(target: Path) -> int:

@@ -41,16 +41,13 @@ def fit_of(ground: Ground, header: Header, build: RemoteBuild) -> FitRow:
     return row_of(ground, asked, within(FitsRequest(), asked.model.context_trained))
 
 
-def row_of_offer(
-    ground: Ground, build: OfferedBuild, request: FitsRequest, *, clipped: bool = False
-) -> FitRow | None:
+def row_of_offer(ground: Ground, build: OfferedBuild, request: FitsRequest) -> FitRow | None:
     """The estimate of a build by its model and quantization; None where they are not known.
 
     Args:
         ground: what is known of the machine.
         build: that can be had.
         request: its context and depth.
-        clipped: of the context no more than the model was trained for.
 
     Raises:
         GramError: `resource_damaged`, `bad_number`.
@@ -58,8 +55,7 @@ def row_of_offer(
     model, quant = find(build.model or "", models()), quant_of(build.quantization)
     if model is None or quant is None:
         return None
-    asked = Asked(model, quant, weights_of(model, quant))
-    return row_of(ground, asked, within(request, model.context_trained) if clipped else request)
+    return row_of(ground, Asked(model, quant, weights_of(model, quant)), request)
 
 
 def asked_by(header: Header, build: OfferedBuild) -> Asked:

@@ -21,7 +21,7 @@ from desktop.builds.memory import identity
 from desktop.builds.names import BuildName, parse_name
 from desktop.builds.own_builds import own_builds
 from desktop.builds.preferences import read_preferences
-from desktop.builds.split_sets import sum_of
+from desktop.builds.split_sets import known_sum
 from desktop.builds.store import Named, build_of, locate
 from desktop.clock import utc_now, utc_text
 from desktop.errors import BuildError
@@ -81,15 +81,6 @@ def identify_build(paths: Paths, named: Named, progress: Progress | None = None)
         BuildError: as `store.build_of`. Whatever `progress` raises, to stop.
     """
     return build_of(named, paths, hashes_in(paths), progress)
-
-
-def named_build(paths: Paths, text: str, progress: Progress | None = None) -> LocalBuild:
-    """The build that `text` means, whoever keeps it.
-
-    Raises:
-        BuildError: as both.
-    """
-    return identify_build(paths, locate_build(paths, text), progress)
 
 
 def note_use(paths: Paths, local: LocalBuild) -> None:
@@ -159,8 +150,7 @@ def _of_listing(
     except BuildError as e:
         log.info("%s is not in what its repository listed: %s", text, e)
         return ()
-    sums = [file.sha256 for file in build.files if file.sha256]
-    if len(sums) != len(build.files):
+    wanted = known_sum([file.sha256 for file in build.files])
+    if wanted is None:
         return ()
-    wanted = sum_of(sums)
     return meant(wanted, own_builds(paths)) or meant(wanted, others())

@@ -8,12 +8,12 @@ from typing import Final
 
 from desktop.builds.choosing import check_builds, listing
 from desktop.builds.listings import Listings, Remembered, named
-from desktop.builds.names import BuildName, parse_name
+from desktop.builds.names import SHORT_HOST, BuildName, folded, parse_name
 from desktop.builds.on_disk.here import is_file
 from desktop.builds.preferences import remove_folder
 from desktop.builds.repository import Hub
 from desktop.builds.shipped import shipped_builds
-from desktop.builds.split_sets import sum_of
+from desktop.builds.split_sets import known_sum
 from desktop.clock import utc_now
 from desktop.errors import GramError, Reason
 from desktop.estimate.sizes import may_hold
@@ -39,7 +39,6 @@ _ANSWERS: Final = frozenset(
     {"hub_unknown", "hub_revision", "download_gated", "hub_no_builds", "listing_large"}
 )
 """What a hub says of one repository: it was reached, and can be asked of others."""
-_HOST: Final = "hf.co/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,14 +225,14 @@ class Held:
         self._names: dict[str, list[HeldBuild]] = {}
         for held in shelf.held:
             for name in (held.name, *held.also):
-                self._names.setdefault(name.casefold().removeprefix(_HOST), []).append(held)
+                self._names.setdefault(folded(name), []).append(held)
             if held.sha256 is not None:
                 self._sums.setdefault(held.sha256, []).append(held)
 
     def of(self, build: OfferedBuild) -> HeldBuild | None:
         """Where it is; None: not here, as far as is known without hashing."""
         known = self._sums.get(build.sha256 or "", [])
-        by_name = self._names.get(build.name.casefold().removeprefix(_HOST), [])
+        by_name = self._names.get(folded(build.name), [])
         # one name, other bytes: a version of another day
         unsure = [held for held in by_name if not (build.sha256 and held.sha256)]
         return next((held for held in (*known, *unsure) if _may_be(held, build)), None)
@@ -249,9 +248,8 @@ def _may_be(held: HeldBuild, build: OfferedBuild) -> bool:
 
 
 def sum_of_offer(build: OfferedBuild) -> str | None:
-    """Of all its files, as `split_sets.sum_of`; None: its repository told none of one of them."""
-    sums = [file.sha256 for file in build.files if file.sha256]
-    return sum_of(sums) if sums and len(sums) == len(build.files) else None
+    """Of all its files; None: its repository told none of one of them."""
+    return known_sum([file.sha256 for file in build.files])
 
 
 def ask(paths: Paths, environment: Mapping[str, str], repositories: Iterable[str]) -> Asked:
@@ -340,7 +338,7 @@ def forget_added(paths: Paths, text: str) -> bool:
 
 
 def _listed(hub: Hub, repository: str) -> Listing:
-    name = parse_name(f"{_HOST}{repository}")
+    name = parse_name(f"{SHORT_HOST}{repository}")
     if not isinstance(name, BuildName):
         raise GramError("build_not_found", name=repository)
     return listing(hub, name)

@@ -9,13 +9,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from desktop import clock
-from desktop.errors import GramError, Reason
+from desktop.errors import Reason
 from desktop.paths import Paths
 from desktop.records.events import FitsKnown
 from desktop.records.fits import FitsRequest
 from desktop.services.estimate_events import FitsFailed, FitsGoOn, PageEvent, PageFailed
 from desktop.services.newest import Ask, Newest
 from desktop.services.slow import SlowCalls
+from desktop.services.unexpected import reason_of
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -128,8 +129,4 @@ class PageCalls:
         self._slow.submit(call).add_done_callback(tell)
 
     def _reason(self, error: BaseException) -> Reason:
-        if isinstance(error, GramError):
-            return error.reason
-        log.error("a question about estimates failed", exc_info=error)
-        detail = f"{type(error).__name__}: {error}"
-        return Reason("unexpected", {"detail": detail, "log": self._paths.log.name})
+        return reason_of(error, self._paths, log, "a question about estimates")

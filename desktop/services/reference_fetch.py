@@ -1,6 +1,7 @@
 """The download of the reference build, as the person's settings of builds want downloads."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
 from desktop.builds.control import Control
@@ -8,10 +9,9 @@ from desktop.builds.hashes import Progress
 from desktop.builds.preferences import read_preferences
 from desktop.builds.reference import Fetch, Wanted
 from desktop.builds.transfer import download
-from desktop.errors import BuildError
 from desktop.machine.metered import metered
 from desktop.paths import Paths
-from desktop.services.fetching import limit_of
+from desktop.services.fetching import limit_of, refuse_metered
 
 
 def fetch_as_set(
@@ -32,8 +32,8 @@ def fetch_as_set(
 
     def fetch(wanted: Wanted, target: Path, progress: Progress) -> None:
         preferences, _ = read_preferences(paths.settings)
-        if preferences.metered == "ask" and asks_first(environment):
-            raise BuildError("download_metered", name=wanted.name, size_bytes=wanted.size_bytes)
+        is_metered = partial(asks_first, environment)
+        refuse_metered(preferences, is_metered, wanted.name, wanted.size_bytes)
         download(wanted, target, progress, Control(limit_of(preferences)))
 
     return fetch

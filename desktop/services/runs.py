@@ -4,7 +4,7 @@ import logging
 import threading
 from collections.abc import Callable
 
-from desktop.errors import GramError, Reason
+from desktop.errors import GramError
 from desktop.records.events import RunEvent, RunFailed
 from desktop.records.parts import PartsRequest
 from desktop.records.rehearsal import RehearsalRequest
@@ -12,6 +12,7 @@ from desktop.records.request import Curves, RunRequest
 from desktop.services.attempt import Attempt, Outside
 from desktop.services.parts_session import PartsSession
 from desktop.services.session import Session
+from desktop.services.unexpected import reason_of
 
 log = logging.getLogger(__name__)
 JOIN_S = 5.0
@@ -90,8 +91,5 @@ def outcome_of(session: Attempt) -> RunEvent:
     except GramError as e:
         log.info("run ended: %s", e.code)
         return RunFailed(e.reason, cancelled=e.code == "cancelled")
-    except Exception as e:
-        log.exception("run failed in an unexpected way")
-        name = session.outside.paths.log.name
-        detail = f"{type(e).__name__}: {e}"
-        return RunFailed(Reason("unexpected", {"detail": detail, "log": name}))
+    except Exception as e:  # noqa: BLE001 - told, and logged
+        return RunFailed(reason_of(e, session.outside.paths, log, "a run"))

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 from desktop.builds.listings import Listings
 from desktop.builds.remote_header import remote_header
@@ -25,8 +24,6 @@ from desktop.services.offered import why_none
 from desktop.services.offers import Held, row_of
 from desktop.services.profiles import models
 from desktop.services.proposal import PLACES, low_tok_s
-
-_BEYOND: Final = "estimate_beyond_context"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +101,7 @@ class SearchRows:
             return found
         rows: list[FitRow] = []
         for row in found.rows:
-            rows += self._clip(request, row) if _is_beyond(row) else (row,)
+            rows += self._clip(request, row) if row.is_beyond else (row,)
         return replace(found, rows=tuple(rows))
 
     def _clip(self, request: FitsRequest, row: FitRow) -> tuple[FitRow, ...]:
@@ -121,7 +118,7 @@ class SearchRows:
         asked = replace(self.request, words=(), model=model.id, all_builds=True, every_model=True)
         fits = self._of(asked)
         # one row says it of all quantizations
-        beyond = next(filter(_is_beyond, fits.rows), None)
+        beyond = next((row for row in fits.rows if row.is_beyond), None)
         found = ((build.name, row_of(fits, build) or beyond) for build in builds)
         rows = {name: row for name, row in found if row is not None}
         labels = {build.quantization for build in builds if build.name not in rows}
@@ -140,7 +137,7 @@ class SearchRows:
 
     def _at_hub(self, build: OfferedBuild) -> tuple[Asked, OfferedBuild] | None:
         """By its header there; None: its repository is not remembered."""
-        kept = Listings(self._paths.data).read()[0].get(build.repository.casefold())
+        kept = Listings(self._paths.data).of(build.repository)
         there = kept.listing.builds if kept else ()
         remote = next((other for other in there if other.name == build.name), None)
         if remote is None:
@@ -173,10 +170,6 @@ def _is_of(model: Model, build: OfferedBuild) -> bool:
     """Whether it may be the model in another quantization: what no name tells, nobody knows."""
     quant, size_bytes = quant_of(build.quantization), build.size_bytes
     return quant is not None and (size_bytes is None or may_hold(size_bytes, model, quant))
-
-
-def _is_beyond(row: FitRow) -> bool:
-    return any(reason.code == _BEYOND for reason in row.estimate.reasons)
 
 
 def _best_first(rows: Sequence[FitRow], _at_least_tok_s: float) -> list[FitRow]:

@@ -14,8 +14,10 @@ from desktop.builds.hashes import Progress, hashes_in
 from desktop.builds.library import Library
 from desktop.builds.library_care import Care
 from desktop.builds.memory import Memory, identity
+from desktop.builds.names import folded
 from desktop.builds.on_disk.find import find_on_disk, headers_in, here_now
 from desktop.builds.on_disk.kinds import Headers
+from desktop.builds.own_builds import as_found
 from desktop.builds.preferences import read_preferences
 from desktop.builds.quant_labels import label_of
 from desktop.builds.reference import reference
@@ -91,7 +93,7 @@ def meant_build(paths: Paths, text: str) -> LibraryEntry | FoundBuild:
     """
     told = reference().sha256 if text == REFERENCE else text
     entries = {entry.sha256: entry for entry in Library(paths).entries().entries}
-    named = _called(told, map(_as_found, entries.values()))
+    named = _called(told, map(as_found, entries.values()))
     own = [entries[build.first_sha256] for build in named if build.first_sha256]
     if len(own) > 1:
         names = ", ".join(f"{e.name} ({e.sha256[:12]})" for e in own)
@@ -110,12 +112,6 @@ def _called(text: str, builds: Iterable[FoundBuild]) -> tuple[FoundBuild, ...]:
     builds, path = tuple(builds), os.path.realpath(os.path.expanduser(text))  # noqa: PTH111
     at = (b for b in builds if path in {os.path.realpath(file) for file in b.files})
     return tuple(at) or meant(text, builds)
-
-
-def _as_found(entry: LibraryEntry) -> FoundBuild:
-    """As names are looked up."""
-    place = FoundPlace(GRAM, entry.name, entry.path)
-    return FoundBuild((place,), (entry.path,), entry.size_bytes, first_sha256=entry.sha256)
 
 
 def to_check(paths: Paths) -> Listed:
@@ -247,8 +243,8 @@ def _label(found: FoundBuild) -> str | None:
 
 def _also(name: str, places: Iterable[FoundPlace]) -> tuple[str, ...]:
     """The names of the places that are not `name`, each once."""
-    names = {place.name.casefold().removeprefix("hf.co/"): place.name for place in places}
-    names.pop(name.casefold().removeprefix("hf.co/"), None)
+    names = {folded(place.name): place.name for place in places}
+    names.pop(folded(name), None)
     return tuple(names.values())
 
 

@@ -10,6 +10,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Final
 from urllib.parse import parse_qs, unquote, urlsplit
 
+from desktop.builds.choosing import choose, listing
+from desktop.builds.names import BuildName, parse_name
+from desktop.builds.repository import Hub
+from desktop.errors import BuildError
+from desktop.records.remote import RemoteBuild
 from tests.unit.running_server import running
 
 COMMIT: Final = "0123456789abcdef0123456789abcdef01234567"
@@ -181,3 +186,11 @@ def hub_server(**repos: Repo) -> Iterator[HubServer]:
     with running(HubServer()) as server:
         server.repos = {name.replace("__", "/"): repo for name, repo in repos.items()}
         yield server
+
+
+def find(hub: Hub, text: str) -> RemoteBuild:
+    """The build that `text` means at the hub."""
+    name = parse_name(text)
+    if not isinstance(name, BuildName):
+        raise BuildError("build_not_found", name=name.name)
+    return choose(listing(hub, name), name)

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.builds.choosing import choose, find, listing
+from desktop.builds.choosing import choose, listing
 from desktop.builds.grouping import group
 from desktop.builds.names import BuildName, parse_name
 from desktop.builds.quant_labels import is_beside, label_of
 from desktop.builds.repository import Hub
 from desktop.errors import BuildError
 from desktop.records.remote import RemoteFile, RepositoryFacts
-from tests.unit.hub_routes import COMMIT, Canned, Repo, hub_server
+from tests.unit.hub_routes import COMMIT, Canned, Repo, find, hub_server
 
 FACTS = RepositoryFacts("o", "r", COMMIT, "mit", gated=False)
 

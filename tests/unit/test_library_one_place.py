@@ -11,8 +11,8 @@ from desktop.builds.library_care import Care
 from desktop.builds.reference import obtain_reference, reference, stored_reference
 from desktop.paths import Paths
 from desktop.records.library import Kept
-from desktop.services.named_builds import named_build
 from tests.unit.gguf_files import gguf_bytes
+from tests.unit.named import named_build
 
 NAME = "hf.co/o/a:Q4_0"
 

@@ -17,13 +17,9 @@ from desktop.clock import utc_now
 from desktop.errors import BuildError
 from desktop.records.build import LocalBuild
 from desktop.records.remote import RemoteFile, RepositoryFacts
-from desktop.services.named_builds import (
-    identify_build,
-    locate_build,
-    named_build,
-    note_use,
-)
+from desktop.services.named_builds import identify_build, locate_build, note_use
 from tests.unit.gguf_files import gguf_bytes, gguf_set
+from tests.unit.named import named_build
 from tests.unit.test_on_disk import snapshot
 
 FETCHED_AT = "2026-01-02T03:04:05Z"

@@ -17,10 +17,10 @@ from desktop.builds.shipped import shipped_builds, shipped_sums
 from desktop.records.offers import GRAM
 from desktop.records.on_disk import FoundPlace
 from desktop.records.remote import RemoteFile, RepositoryFacts
-from desktop.services.named_builds import named_build
 from desktop.services.profiles import models
 from tests.unit.gguf_files import gguf_bytes
 from tests.unit.hub_routes import Repo, hub_server
+from tests.unit.named import named_build
 from tests.unit.test_fetching import fetch
 
 NOW = datetime(2026, 12, 1, tzinfo=UTC)

@@ -13,12 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from desktop.builds import cursor, header, metadata
-from desktop.builds.choosing import find
 from desktop.builds.header import ArrayInfo, read_header, read_header_from
 from desktop.builds.remote_header import FIRST_BYTES, Patience, remote_header
 from desktop.builds.repository import Hub
 from desktop.errors import BuildError
-from tests.unit.hub_routes import COMMIT, Canned, Repo, hub_server
+from tests.unit.hub_routes import COMMIT, Canned, Repo, find, hub_server
 
 FILE = f"/o/r/resolve/{COMMIT}/x-Q4_0.gguf"
 TOKEN = "hf_secretsecret"

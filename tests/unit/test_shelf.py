@@ -21,9 +21,10 @@ from desktop.records.library import Checked, Kept
 from desktop.records.offers import GRAM, OfferedBuild
 from desktop.services import shelf
 from desktop.services.check_others import check_others
-from desktop.services.named_builds import named_build, note_use
+from desktop.services.named_builds import note_use
 from desktop.services.offers import Held, forget_added
 from tests.unit.gguf_files import gguf_bytes
+from tests.unit.named import named_build
 from tests.unit.test_named_builds import in_ollama
 
 
